@@ -1,0 +1,54 @@
+// The training of one agent: rounds of collecting and learning, evaluation, checkpoints.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "warptape/config.h"
+
+namespace warptape {
+
+struct TrainOptions {
+  Config config;
+  std::vector<std::filesystem::path> data;
+  std::vector<std::filesystem::path> features;  ///< the user's own features, one file for each of data; or empty
+  std::filesystem::path out;
+  std::string backend = "auto";  ///< cpu, cuda or auto
+  bool resume = false;
+};
+
+/// One round as the log and the progress line show it. Everything but the two times is the same on every run.
+struct RoundReport {
+  std::int64_t round = 0;  ///< counted from 1
+  std::int64_t rounds = 0;
+  std::int64_t steps = 0, updates = 0;  ///< so far
+  double epsilon = 0, learning_rate = 0;
+  double reward = 0;                     ///< mean of a step
+  double step_return = 0;                ///< mean relative change of equity in a step
+  std::int64_t episodes = 0, ruins = 0;  ///< ended in this round
+  double loss = 0, q = 0, gradient_norm = 0;
+  std::optional<double> curiosity_loss;
+  std::optional<double> validation_return;  ///< of the greedy policy, when this round evaluated it
+  std::optional<double> best_return;        ///< the highest so far
+  double seconds_left = 0;
+  double steps_per_second = 0;
+};
+
+struct TrainResult {
+  std::int64_t rounds = 0;  ///< done, those before a resume included
+  bool interrupted = false;
+  std::optional<double> best_return;
+  std::int64_t best_round = 0;
+};
+
+/// Trains until train.rounds are done or `stop` says so (asked between rounds), and writes into options.out:
+/// config.toml, log.jsonl, last/ and best/. Throws Error on bad input (before anything is written), on a folder that
+/// already holds a run unless options.resume, and on divergence (the last checkpoint from before it is kept).
+TrainResult train(const TrainOptions& options, const std::function<void(const RoundReport&)>& progress,
+                  const std::function<bool()>& stop);
+
+}  // namespace warptape

@@ -1,0 +1,150 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "core/build_info.h"
+#include "core/philox.h"
+#include "warptape/backend.h"
+
+namespace warptape {
+
+namespace {
+
+struct BenchCommand {
+  bool json = false;
+  int repeats = 5;
+  std::int64_t bars = 20000;
+  std::int64_t episodes = 128, steps = 500;
+  bool all_outputs = false;
+  std::int64_t batch = 256, updates = 100;
+  ConfigOptions config;
+};
+
+/// A random walk with random features of the default width: rates do not depend on what the bars mean.
+Dataset random_walk(std::int64_t bars) {
+  constexpr int kFeatures = 51;
+  Dataset d;
+  d.features = kFeatures;
+  double price = 100;
+  for (std::int64_t bar = 0; bar < bars; ++bar) {
+    const auto uniform = [&](u32 column) {
+      return 2 * unit_interval(random_words(1, column, static_cast<u64>(bar), Draw::kInit).word[0]) - 1;
+    };
+    for (u32 f = 0; f < kFeatures; ++f) d.market.push_back(static_cast<float>(uniform(f)));
+    const double open = price;
+    price *= 1 + 0.001 * uniform(kFeatures);
+    d.open.push_back(open);
+    d.high.push_back(std::max(open, price) * 1.0005);
+    d.low.push_back(std::min(open, price) * 0.9995);
+    d.close.push_back(price);
+    d.ts_ns.push_back(bar * 3'600'000'000'000);
+  }
+  for (int f = 0; f < kFeatures; ++f) d.feature_names.push_back(fmt::format("feature_{}", f));
+  d.segments.push_back({"random-walk", 0, bars});
+  return d;
+}
+
+/// Seconds of each repeat, after one that does not count, in rising order.
+std::vector<double> time_repeats(int repeats, const std::function<void()>& work) {
+  work();
+  std::vector<double> seconds;
+  for (int i = 0; i < repeats; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds;
+}
+
+void report(const BenchCommand& command, const char* what, const char* unit, double amount,
+            const std::vector<double>& seconds, nlohmann::ordered_json parameters) {
+  const double median = seconds[seconds.size() / 2];
+  if (command.json) {
+    parameters["what"] = what;
+    parameters["unit"] = unit;
+    parameters["rate_median"] = amount / median;
+    parameters["rate_min"] = amount / seconds.back();
+    parameters["rate_max"] = amount / seconds.front();
+    parameters["repeats"] = seconds.size();
+    parameters["processors"] = std::thread::hardware_concurrency();
+    parameters["version"] = version();
+    parameters["build"] = build();
+    fmt::print("{}\n", parameters.dump(1));
+    return;
+  }
+  fmt::print("{}: {:.4g} {} (median of {}; {:.4g} to {:.4g})\n", what, amount / median, unit, seconds.size(),
+             amount / seconds.back(), amount / seconds.front());
+}
+
+void bench_collect(const BenchCommand& command) {
+  Config config = command.config.load();
+  config.collect.episodes = command.episodes;
+  config.collect.steps = command.steps;
+  config.replay.capacity = command.episodes * command.steps;
+  const std::unique_ptr<Backend> backend = make_cpu_backend(config, random_walk(command.bars));
+  CollectRequest request;
+  request.epsilon = 0.1;
+  request.outputs.target_q = request.outputs.td_error = command.all_outputs;
+  const auto seconds = time_repeats(command.repeats, [&] { backend->collect(request); });
+  report(command, "collect", "experiences/s", static_cast<double>(config.replay.capacity), seconds,
+         {{"episodes", command.episodes}, {"steps", command.steps}, {"all_outputs", command.all_outputs}});
+}
+
+void bench_learn(const BenchCommand& command) {
+  Config config = command.config.load();
+  config.learn.batch = command.batch;
+  config.replay.capacity = std::max<std::int64_t>(64000, command.batch);
+  const std::unique_ptr<Backend> backend = make_cpu_backend(config, random_walk(command.bars));
+  CollectRequest request;
+  request.epsilon = 1.0;
+  backend->collect(request);
+  const auto seconds = time_repeats(command.repeats, [&] { backend->learn({command.updates, 1e-4}); });
+  report(command, "learn", "updates/s", static_cast<double>(command.updates), seconds,
+         {{"batch", command.batch}, {"updates", command.updates}});
+}
+
+void add_common(CLI::App& command, BenchCommand& options) {
+  command.add_flag("--json", options.json, "print JSON");
+  command.add_option("--repeats", options.repeats, "timed repeats after a warm-up; the median counts")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  command.add_option("--bars", options.bars, "bars of the random walk")
+      ->capture_default_str()
+      ->check(CLI::Range(1000, 10'000'000));
+  options.config.add_to(command);
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app) {
+  auto options = std::make_shared<BenchCommand>();
+  CLI::App* command = app.add_subcommand("bench", "Measure this machine: experiences and updates a second.");
+  command->require_subcommand(1);
+  command->footer("Example:\n  warptape bench collect --episodes 128 --steps 500 --json");
+
+  CLI::App* collect = command->add_subcommand("collect", "Rounds of N × L experiences on a random walk.");
+  collect->add_option("--episodes", options->episodes, "parallel episodes N")->capture_default_str();
+  collect->add_option("--steps", options->steps, "steps L of a round")->capture_default_str();
+  collect->add_flag("--all-outputs", options->all_outputs, "target_q and td_error too");
+  collect->footer("Example:\n  warptape bench collect --episodes 4096 --steps 50 --all-outputs");
+  add_common(*collect, *options);
+  collect->callback([options] { bench_collect(*options); });
+
+  CLI::App* learn = command->add_subcommand("learn", "Double-DQN updates on a replay of random experiences.");
+  learn->add_option("--batch", options->batch, "experiences of a batch")->capture_default_str();
+  learn->add_option("--updates", options->updates, "updates of a repeat")->capture_default_str();
+  learn->footer("Example:\n  warptape bench learn --batch 1024 --updates 50");
+  add_common(*learn, *options);
+  learn->callback([options] { bench_learn(*options); });
+}
+
+}  // namespace warptape

@@ -1,0 +1,132 @@
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "warptape/error.h"
+#include "warptape/trainer.h"
+
+namespace warptape {
+
+namespace {
+
+constexpr int kInterrupted = 130;  // what shells report for a program that Ctrl-C ended
+
+struct TrainCommand {
+  std::vector<std::filesystem::path> data, features;
+  std::filesystem::path out;
+  std::string backend = "auto";
+  bool resume = false;
+  ConfigOptions config;
+};
+
+std::atomic<bool> stop_asked{false};
+
+/// Ctrl-C ends the training after the running round; a second one at once.
+void ask_to_stop(int signal) {
+  stop_asked = true;
+  std::signal(signal, SIG_DFL);
+}
+
+std::string time_left(double seconds) {
+  const int whole = static_cast<int>(seconds);
+  if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+  return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+std::string progress_line(const RoundReport& r) {
+  const std::string best = r.best_return ? fmt::format("{:+.2f} %", 100 * *r.best_return) : "-";
+  return fmt::format("round {}/{}  {:.0f}k steps/s  left {}  ε {:.2f}  loss {:.3g}  best validation {}", r.round,
+                     r.rounds, r.steps_per_second / 1000, time_left(r.seconds_left), r.epsilon, r.loss, best);
+}
+
+/// On a terminal one line that is written over, and a line kept for each evaluation; in a pipe nothing.
+class Progress {
+ public:
+  void show(const RoundReport& r) {
+    if (!terminal_) return;
+    fmt::print(stderr, "\r\x1b[2K{}", progress_line(r));
+    if (r.validation_return) {
+      fmt::print(stderr, "\r\x1b[2Kround {:>5}  validation return {:+.2f} %  step reward {:.3g}  loss {:.3g}\n",
+                 r.round, 100 * *r.validation_return, r.reward, r.loss);
+    }
+    std::fflush(stderr);
+  }
+  void end() const {
+    if (terminal_) fmt::print(stderr, "\r\x1b[2K");
+  }
+
+ private:
+  bool terminal_ = isatty(fileno(stderr)) != 0;
+};
+
+/// A resumed run goes on with its own configuration: anything else would not be the same run.
+Config resumed_config(const TrainCommand& command) {
+  const std::vector<std::string> settings = command.config.all_settings();
+  for (const std::string& setting : settings) {
+    if (setting.rfind("threads=", 0) != 0) {
+      fail("--resume goes on with the run's own configuration ({}); --set {} can't be changed now, only threads",
+           (command.out / "config.toml").string(), setting);
+    }
+  }
+  if (command.config.file) fail("--resume goes on with the run's own configuration; leave --config out");
+  return load_config(command.out / "config.toml", settings);
+}
+
+void run_train(const TrainCommand& command) {
+  TrainOptions options;
+  if (command.resume && !std::filesystem::exists(command.out / "config.toml")) {
+    fail("{}: there is no run to resume", command.out.string());
+  }
+  options.config = command.resume ? resumed_config(command) : command.config.load();
+  options.data = command.data;
+  options.features = command.features;
+  options.out = command.out;
+  options.backend = command.backend;
+  options.resume = command.resume;
+
+  std::signal(SIGINT, ask_to_stop);
+  std::signal(SIGTERM, ask_to_stop);
+  Progress progress;
+  const TrainResult result = train(
+      options, [&](const RoundReport& r) { progress.show(r); }, [] { return stop_asked.load(); });
+  progress.end();
+  const std::string best =
+      result.best_return ? fmt::format("best validation return {:+.2f} % in round {}: {}", 100 * *result.best_return,
+                                       result.best_round, (options.out / "best").string())
+                         : "no evaluation yet";
+  if (result.interrupted) {
+    fmt::print("stopped after round {}; {}; go on with --resume\n", result.rounds, best);
+    throw CLI::RuntimeError(kInterrupted);
+  }
+  fmt::print("{} rounds done; {}\n", result.rounds, best);
+}
+
+}  // namespace
+
+void add_train_command(CLI::App& app) {
+  auto options = std::make_shared<TrainCommand>();
+  CLI::App* command = app.add_subcommand("train", "Train an agent on bars; evaluates, keeps the best, can be resumed.");
+  command->add_option("--data", options->data, "bars (CSV with a header), one file an instrument")->required();
+  command->add_option(
+      "--features-file", options->features,
+      "your own features (CSV, joined by time) instead of the built-in 51; one file for each of --data");
+  command->add_option("--out", options->out, "folder of the run: config.toml, log.jsonl, last/, best/")->required();
+  command->add_option("--backend", options->backend, "cpu, cuda or auto")->capture_default_str();
+  command->add_flag("--resume", options->resume, "go on where the run in --out stopped, with the same numbers");
+  options->config.add_to(*command);
+  command->footer(
+      "Ctrl-C ends the training after the running round, with a checkpoint.\n"
+      "Example: three exposures, a profit target of 2 % and a stop of 1 %\n"
+      "  warptape train --data spy.csv --out runs/spy --set 'env.exposures=[-1,0,1]' \\\n"
+      "    --set env.barrier_profit_bps=200 --set env.barrier_stop_bps=100");
+  command->callback([options] { run_train(*options); });
+}
+
+}  // namespace warptape

@@ -1,0 +1,217 @@
+#include "warptape/trainer.h"
+
+#include <chrono>
+#include <cmath>
+
+#include "backtest/policies.h"
+#include "core/build_info.h"
+#include "io/atomic_file.h"
+#include "learn/schedule.h"
+#include "market/csv.h"
+#include "market/series.h"
+#include "net/shapes.h"
+#include "train/checkpoint.h"
+#include "train/experiment.h"
+#include "train/run_log.h"
+#include "warptape/backend.h"
+#include "warptape/error.h"
+
+namespace warptape {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kConfigName = "config.toml";
+constexpr const char* kLogName = "log.jsonl";
+constexpr const char* kLast = "last";
+constexpr const char* kBest = "best";
+
+void require_empty_run(const std::filesystem::path& out) {
+  if (std::filesystem::exists(out) && !std::filesystem::is_directory(out)) {
+    fail("{}: is a file; --out takes a folder", out.string());
+  }
+  if (std::filesystem::exists(out / kConfigName) || std::filesystem::exists(out / kLast)) {
+    fail("{}: already holds a run; go on with --resume, or name another folder with --out", out.string());
+  }
+}
+
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) fail("{}: cannot be made: {}", folder.string(), error.message());
+}
+
+std::string resolve_backend(const std::string& wanted) {
+  if (wanted == "auto" || wanted == "cpu") return "cpu";
+  if (wanted == "cuda") fail("--backend cuda: this build has no GPU backend; use cpu or auto");
+  fail("--backend {}: choose cpu, cuda or auto", wanted);
+}
+
+/// A resumed run must give the numbers of one that never stopped: same data, backend, program.
+void check_resumable(const CheckpointInfo& info, const RawData& raw, const std::string& backend,
+                     const std::string& origin) {
+  if (info.backend != backend) fail("{}: was written by backend {}, not {}", origin, info.backend, backend);
+  if (info.version != version() || info.build != build()) {
+    fail("{}: was written by warptape {} ({}), this is {} ({}); resuming would not give the same numbers", origin,
+         info.version, info.build, version(), build());
+  }
+  if (info.recipe.series == raw.series) return;
+  if (info.recipe.series.size() != raw.series.size()) {
+    fail("{}: was trained on {} files of bars, {} were given", origin, info.recipe.series.size(), raw.series.size());
+  }
+  for (std::size_t i = 0; i < raw.series.size(); ++i) {
+    const SeriesIdentity& had = info.recipe.series[i];
+    const SeriesIdentity& has = raw.series[i];
+    if (had == has) continue;
+    fail(
+        "{}: was trained on {} ({} bars, checksum {}), given were {} ({} bars, checksum {}); resume needs the same "
+        "bars",
+        origin, had.name, had.bars, had.hash, has.name, has.bars, has.hash);
+  }
+}
+
+class Training {
+ public:
+  Training(const TrainOptions& options, const std::function<void(const RoundReport&)>& progress)
+      : options_(options), progress_(progress) {
+    info_.config = options.config;
+    info_.backend = resolve_backend(options.backend);
+    info_.version = version();
+    info_.build = build();
+    if (!options.resume) require_empty_run(options.out);
+    const RawData raw = make_raw_data(read_series(options.data, options.config.data), options.features);
+    if (options.resume) {
+      resume_info(raw);
+    } else {
+      info_.recipe = make_recipe(raw, info_.config);
+    }
+    validation_ = prepared_split(raw, info_.recipe, Split::kValidation);
+    backend_ = make_cpu_backend(info_.config, prepared_split(raw, info_.recipe, Split::kTrain));
+    if (options.resume) resume_backend();
+    make_folder(options.out);
+    write_file_atomically(options.out / kConfigName, to_toml(info_.config));
+  }
+
+  TrainResult run(const std::function<bool()>& stop) {
+    RunLog log(options_.out / kLogName, info_.round);
+    const Clock::time_point start = Clock::now();
+    const std::int64_t first = info_.round;
+    const std::int64_t rounds = info_.config.train.rounds;
+    TrainResult result;
+    while (info_.round < rounds) {
+      RoundReport report = play_round();
+      const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      const double done = static_cast<double>(info_.round - first);
+      report.seconds_left = seconds / done * static_cast<double>(rounds - info_.round);
+      report.steps_per_second = done * static_cast<double>(steps_a_round()) / seconds;
+      log.append(report);
+      if (progress_) progress_(report);
+      result.interrupted = info_.round < rounds && stop && stop();
+      const bool due = info_.round % info_.config.train.checkpoint_every == 0;
+      if (due || info_.round == rounds || result.interrupted) write_checkpoint(options_.out / kLast, info_, *backend_);
+      if (result.interrupted) break;
+    }
+    result.rounds = info_.round;
+    result.best_return = info_.best_return;
+    result.best_round = info_.best_round;
+    return result;
+  }
+
+ private:
+  void resume_info(const RawData& raw) {
+    const std::filesystem::path last = options_.out / kLast;
+    CheckpointInfo found = read_checkpoint_info(last);
+    check_resumable(found, raw, info_.backend, last.string());
+    const std::int64_t threads = info_.config.threads;
+    info_ = std::move(found);
+    info_.config.threads = threads;
+  }
+
+  void resume_backend() {
+    const std::filesystem::path last = options_.out / kLast;
+    const TensorMap weights = read_checkpoint_weights(last);
+    for (const Network network : {Network::kOnline, Network::kTarget, Network::kCuriosity}) {
+      backend_->sync(network, weights, network_prefix(network), weights.origin());
+    }
+    const TensorMap state = read_checkpoint_state(last);
+    backend_->load_state(state, state.origin());
+  }
+
+  std::int64_t steps_a_round() const { return info_.config.collect.episodes * info_.config.collect.steps; }
+
+  /// One round; then info_.round counts it.
+  RoundReport play_round() {
+    const Config& c = info_.config;
+    const double round = static_cast<double>(info_.round);
+    const double rounds = static_cast<double>(c.train.rounds);
+    RoundReport r;
+    r.rounds = c.train.rounds;
+    r.epsilon =
+        linear_schedule(c.collect.epsilon_start, c.collect.epsilon_end, round, rounds * c.collect.epsilon_decay);
+    r.learning_rate = linear_schedule(c.learn.learning_rate, c.learn.learning_rate_end, round, rounds);
+
+    CollectRequest collect;
+    collect.epsilon = r.epsilon;
+    const CollectStats collected = backend_->collect(collect);
+    const LearnStats learned = backend_->learn({c.train.updates_per_round, r.learning_rate});
+    if (c.env.curiosity_weight > 0 && info_.round % c.curiosity.every == 0) {
+      r.curiosity_loss = backend_->train_curiosity().loss;
+    }
+    ++info_.round;
+    info_.updates += c.train.updates_per_round;
+    r.round = info_.round;
+    r.steps = info_.round * steps_a_round();
+    r.updates = info_.updates;
+    r.reward = collected.mean_reward;
+    r.step_return = collected.mean_return;
+    r.episodes = collected.episodes;
+    r.ruins = collected.ruins;
+    r.loss = learned.loss;
+    r.q = learned.q;
+    r.gradient_norm = learned.gradient_norm;
+    check_health(learned);
+    if (info_.round % c.train.evaluate_every == 0 || info_.round == c.train.rounds) r.validation_return = evaluate();
+    r.best_return = info_.best_return;
+    return r;
+  }
+
+  void check_health(const LearnStats& s) const {
+    const bool finite = std::isfinite(s.loss) && std::isfinite(s.gradient_norm) && std::isfinite(s.abs_q);
+    if (finite && s.abs_q <= info_.config.train.divergence_q) return;
+    const bool kept = std::filesystem::exists(options_.out / kLast);
+    fail(
+        "training diverged in round {}: loss {}, mean |Q| {}, gradient norm {}; {}. What helps: a smaller "
+        "learn.learning_rate or learn.gamma, a smaller env.reward_scale, a smaller learn.clip_norm",
+        info_.round, s.loss, s.abs_q, s.gradient_norm,
+        kept ? "the last checkpoint from before it is " + (options_.out / kLast).string()
+             : std::string("there is no checkpoint from before it"));
+  }
+
+  /// The greedy policy on the validation split; keeps the best.
+  double evaluate() {
+    const std::vector<float> weights = backend_->weights(Network::kOnline);
+    const double value = mean_total_return(play_greedy(info_.config, weights, validation_));
+    if (!info_.best_return || value > *info_.best_return) {
+      info_.best_return = value;
+      info_.best_round = info_.round;
+      write_checkpoint(options_.out / kBest, info_, *backend_);
+    }
+    return value;
+  }
+
+  TrainOptions options_;
+  std::function<void(const RoundReport&)> progress_;
+  CheckpointInfo info_;
+  Dataset validation_;
+  std::unique_ptr<Backend> backend_;
+};
+
+}  // namespace
+
+TrainResult train(const TrainOptions& options, const std::function<void(const RoundReport&)>& progress,
+                  const std::function<bool()>& stop) {
+  return Training(options, progress).run(stop);
+}
+
+}  // namespace warptape

@@ -80,8 +80,8 @@ struct ReplayConfig {
 struct LearnConfig {
   std::int64_t batch = 256;
   double gamma = 0.99;
-  double learning_rate = 3e-4;
-  double learning_rate_end = 3e-5;
+  double learning_rate = 1e-3;
+  double learning_rate_end = 1e-4;
   std::string optimiser = "adam";  ///< or "adamw"
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
   double weight_decay = 0.01;  ///< adamw only

@@ -106,6 +106,7 @@ std::vector<int> read_actions(const std::filesystem::path& file, const EnvConfig
   std::vector<int> actions;
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
+    if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // the byte order mark of spreadsheets
     const std::string_view text = trim(line);
     if (text.empty()) continue;
     const std::string where = fmt::format("{}:{}", file.string(), number);

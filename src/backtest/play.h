@@ -36,7 +36,8 @@ inline constexpr int kNoAction = -1;
 /// The action at a bar (index within the view), given the state's portfolio numbers; kNoAction ends the play.
 using ActionSource = std::function<int(std::int64_t bar, const Observation& observation)>;
 
-/// One row a step until a terminal or truncated step (without chain), ruin, the last bar or kNoAction. Curiosity counts 0.
+/// One row a step until a terminal or truncated step (without chain), ruin, the last bar or kNoAction. Curiosity counts
+/// 0.
 Trace play(RuleSet rules, const EnvParams& params, const BarView& bars, const PlayOptions& options,
            const ActionSource& act);
 

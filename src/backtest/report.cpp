@@ -70,6 +70,7 @@ ReportPart combined_part(const std::vector<ReportPart>& segments, const ReportOp
   part.ts_ns = segments.front().ts_ns;
   for (std::size_t i = 0; i < segments.front().policies.size(); ++i) {
     std::vector<const MetricInput*> inputs;
+    inputs.reserve(segments.size());
     for (const ReportPart& s : segments) inputs.push_back(&s.policies[i].input);
     part.policies.push_back({segments.front().policies[i].policy, sum_of(inputs)});
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,7 +10,9 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "core/build_info.h"
-#include "core/philox.h"
+#include "market/dataset.h"
+#include "market/random_walk.h"
+#include "train/signature.h"
 #include "warptape/backend.h"
 
 namespace warptape {
@@ -28,29 +29,9 @@ struct BenchCommand {
   ConfigOptions config;
 };
 
-/// A random walk with random features of the default width: rates do not depend on what the bars mean.
-Dataset random_walk(std::int64_t bars) {
-  constexpr int kFeatures = 51;
-  Dataset d;
-  d.features = kFeatures;
-  double price = 100;
-  for (std::int64_t bar = 0; bar < bars; ++bar) {
-    const auto uniform = [&](u32 column) {
-      return 2 * unit_interval(random_words(1, column, static_cast<u64>(bar), Draw::kInit).word[0]) - 1;
-    };
-    for (u32 f = 0; f < kFeatures; ++f) d.market.push_back(static_cast<float>(uniform(f)));
-    const double open = price;
-    price *= 1 + 0.001 * uniform(kFeatures);
-    d.open.push_back(open);
-    d.high.push_back(std::max(open, price) * 1.0005);
-    d.low.push_back(std::min(open, price) * 0.9995);
-    d.close.push_back(price);
-    d.ts_ns.push_back(bar * 3'600'000'000'000);
-  }
-  for (int f = 0; f < kFeatures; ++f) d.feature_names.push_back(fmt::format("feature_{}", f));
-  d.segments.push_back({"random-walk", 0, bars});
-  return d;
-}
+constexpr int kFeatures = 51;  // the benchmark shape of docs/domain.md, section 5
+constexpr double kMove = 0.001;
+constexpr std::uint64_t kSeriesSeed = 1;
 
 /// Seconds of each repeat, after one that does not count, in rising order.
 std::vector<double> time_repeats(int repeats, const std::function<void()>& work) {
@@ -85,12 +66,18 @@ void report(const BenchCommand& command, const char* what, const char* unit, dou
              amount / seconds.back(), amount / seconds.front());
 }
 
+std::unique_ptr<Backend> make_backend(const BenchCommand& command, const Config& config) {
+  const Dataset walk = random_walk(command.bars, kFeatures, kMove, kSeriesSeed);
+  require_usable_starts(walk, config.env.episode_length);
+  return make_cpu_backend(config, walk);
+}
+
 void bench_collect(const BenchCommand& command) {
   Config config = command.config.load();
   config.collect.episodes = command.episodes;
   config.collect.steps = command.steps;
   config.replay.capacity = command.episodes * command.steps;
-  const std::unique_ptr<Backend> backend = make_cpu_backend(config, random_walk(command.bars));
+  const std::unique_ptr<Backend> backend = make_backend(command, config);
   CollectRequest request;
   request.epsilon = 0.1;
   request.outputs.target_q = request.outputs.td_error = command.all_outputs;
@@ -103,7 +90,7 @@ void bench_learn(const BenchCommand& command) {
   Config config = command.config.load();
   config.learn.batch = command.batch;
   config.replay.capacity = std::max<std::int64_t>(64000, command.batch);
-  const std::unique_ptr<Backend> backend = make_cpu_backend(config, random_walk(command.bars));
+  const std::unique_ptr<Backend> backend = make_backend(command, config);
   CollectRequest request;
   request.epsilon = 1.0;
   backend->collect(request);
@@ -132,19 +119,35 @@ void add_bench_command(CLI::App& app) {
   command->footer("Example:\n  warptape bench collect --episodes 128 --steps 500 --json");
 
   CLI::App* collect = command->add_subcommand("collect", "Rounds of N × L experiences on a random walk.");
-  collect->add_option("--episodes", options->episodes, "parallel episodes N")->capture_default_str();
-  collect->add_option("--steps", options->steps, "steps L of a round")->capture_default_str();
+  collect->add_option("--episodes", options->episodes, "parallel episodes N")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 262144));
+  collect->add_option("--steps", options->steps, "steps L of a round")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000'000));
   collect->add_flag("--all-outputs", options->all_outputs, "target_q and td_error too");
   collect->footer("Example:\n  warptape bench collect --episodes 4096 --steps 50 --all-outputs");
   add_common(*collect, *options);
   collect->callback([options] { bench_collect(*options); });
 
   CLI::App* learn = command->add_subcommand("learn", "Double-DQN updates on a replay of random experiences.");
-  learn->add_option("--batch", options->batch, "experiences of a batch")->capture_default_str();
-  learn->add_option("--updates", options->updates, "updates of a repeat")->capture_default_str();
+  learn->add_option("--batch", options->batch, "experiences of a batch")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 65536));
+  learn->add_option("--updates", options->updates, "updates of a repeat")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000'000));
   learn->footer("Example:\n  warptape bench learn --batch 1024 --updates 50");
   add_common(*learn, *options);
   learn->callback([options] { bench_learn(*options); });
+
+  CLI::App* signature = command->add_subcommand(
+      "signature", "One number each for the environment and for training: did a change move them?");
+  signature->footer("Example:\n  warptape bench signature");
+  signature->callback([] {
+    fmt::print("environment {}\ntraining on the cpu of this machine {}\n", environment_signature(),
+               training_signature());
+  });
 }
 
 }  // namespace warptape

@@ -65,12 +65,19 @@ TensorMap to_tensors(const Experiences& e, const Dataset& dataset) {
   return tensors;
 }
 
+Config make_config(const CollectCommand& command) {
+  std::vector<std::string> settings = command.config.all_settings();
+  if (command.episodes) settings.push_back(fmt::format("collect.episodes={}", *command.episodes));
+  if (command.steps) settings.push_back(fmt::format("collect.steps={}", *command.steps));
+  // Nothing is drawn from the replay: its capacity is what the round needs, so first it must not limit the round.
+  settings.emplace_back("replay.capacity=2000000000");
+  Config config = load_config(command.config.file, settings);
+  config.replay.capacity = config.collect.episodes * config.collect.steps;
+  return config;
+}
+
 void run_collect(const CollectCommand& command) {
-  Config config = command.config.load();
-  config.collect.episodes = command.episodes.value_or(config.collect.episodes);
-  config.collect.steps = command.steps.value_or(config.collect.steps);
-  if (config.collect.episodes < 1 || config.collect.steps < 1) fail("--episodes and --steps are at least 1");
-  config.replay.capacity = config.collect.episodes * config.collect.steps;  // nothing is drawn from it
+  const Config config = make_config(command);
 
   const RawData raw = make_raw_data(read_series(command.data, config.data), command.features);
   const DataRecipe recipe = make_recipe(raw, config);

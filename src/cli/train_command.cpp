@@ -81,8 +81,8 @@ Config resumed_config(const TrainCommand& command) {
 
 void run_train(const TrainCommand& command) {
   TrainOptions options;
-  if (command.resume && !std::filesystem::exists(command.out / "config.toml")) {
-    fail("{}: there is no run to resume", command.out.string());
+  if (command.resume && !std::filesystem::exists(command.out / "last")) {
+    fail("{}: there is no run to resume: no checkpoint (last) in it; start it without --resume", command.out.string());
   }
   options.config = command.resume ? resumed_config(command) : command.config.load();
   options.data = command.data;

@@ -1,10 +1,8 @@
 #include "warptape/config.h"
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <numeric>
-#include <sstream>
 
 #define TOML_HEADER_ONLY 1
 #define TOML_EXCEPTIONS 1
@@ -12,6 +10,7 @@
 
 #include "config/keys.h"
 #include "env/actions.h"
+#include "io/input_file.h"
 #include "warptape/error.h"
 
 namespace warptape {
@@ -75,7 +74,7 @@ ConfigValue node_value(const toml::node& node, const std::string& key, const std
   if (node.is_floating_point()) return node.value<double>().value();
   if (node.is_string()) return node.value<std::string>().value();
   if (const toml::array* array = node.as_array()) return array_value(*array, key, where);
-  fail("{}: {}: dates and times are not values of any key", where, key);
+  fail("{}: {}: tables, dates and times are not values of any key", where, key);
 }
 
 void flatten(const toml::table& table, const std::string& prefix, const std::string& origin,
@@ -101,20 +100,29 @@ std::vector<Assignment> read_toml(std::string_view text, const std::string& orig
   return assignments;
 }
 
+std::string trim(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
 Assignment read_setting(const std::string& setting) {
   const std::string where = "--set " + setting;
   const std::size_t equals = setting.find('=');
-  if (equals == std::string::npos || equals == 0) {
+  const std::string key = trim(setting.substr(0, equals));
+  if (equals == std::string::npos || key.empty()) {
     fail("{}: write key=value, for example --set env.leverage=2", where);
   }
-  const std::string key = setting.substr(0, setting.find_last_not_of(" \t", equals - 1) + 1);
-  const std::string text = setting.substr(equals + 1);
+  const std::string text = trim(setting.substr(equals + 1));
   const Key& declared = find_key(key, where);
+  // A line break would smuggle in a second key, which nobody would look at.
+  if (text.find('\n') != std::string::npos) fail("{}: a value is one line", where);
   try {
     const toml::table table = toml::parse("value = " + text);
     return {key, node_value(*table.get("value"), key, where), where};
   } catch (const toml::parse_error&) {
-    if (declared.type != "string") fail("{}: {} is not a TOML value (a {} is wanted)", where, text, declared.type);
+    if (declared.type != "string") {
+      fail("{}: '{}' is not a TOML value ({} is wanted)", where, text, with_article(declared.type));
+    }
     return {key, text, where};
   }
 }
@@ -159,16 +167,6 @@ void check_together(const Config& c) {
     fail("a round makes collect.episodes × collect.steps = {} experiences, more than replay.capacity = {} holds",
          c.collect.episodes * c.collect.steps, c.replay.capacity);
   }
-}
-
-std::string read_text(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (in) text << in.rdbuf();
-  if (!in) {
-    fail("{}: cannot be read; --config takes a TOML file (`warptape config --toml` prints one)", file.string());
-  }
-  return text.str();
 }
 
 Config apply(const std::vector<Assignment>& assignments) {
@@ -222,7 +220,7 @@ Config parse_config(std::string_view toml_text, const std::string& origin, const
 }
 
 Config load_config(const std::optional<std::filesystem::path>& file, const std::vector<std::string>& settings) {
-  return file ? parse_config(read_text(*file), file->string(), settings) : parse_config("", "", settings);
+  return file ? parse_config(read_file(*file), file->string(), settings) : parse_config("", "", settings);
 }
 
 std::string to_toml(const Config& config) {
@@ -247,7 +245,7 @@ std::string to_toml(const Config& config) {
 bool names_key(const std::optional<std::filesystem::path>& file, const std::vector<std::string>& settings,
                std::string_view key) {
   std::vector<Assignment> assignments;
-  if (file) assignments = read_toml(read_text(*file), file->string());
+  if (file) assignments = read_toml(read_file(*file), file->string());
   for (const std::string& setting : settings) assignments.push_back(read_setting(setting));
   return std::any_of(assignments.begin(), assignments.end(), [&](const Assignment& a) { return a.key == key; });
 }

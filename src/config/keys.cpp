@@ -38,13 +38,18 @@ ConfigValue to_value(const T& field) {
 }
 
 [[noreturn]] void wrong_type(const char* wanted, const ConfigValue& value) {
-  fail("{} is not {} {}", value_text(value), *wanted == 'i' || *wanted == 'a' ? "an" : "a", wanted);
+  // The shortest form of 5.0 is "5", and "5 is not an integer" would mislead.
+  const auto* number = std::get_if<double>(&value);
+  const bool looks_whole = number && std::trunc(*number) == *number && std::fabs(*number) < 1e15;
+  fail("{} is not {}", looks_whole ? fmt::format("{:.1f}", *number) : value_text(value), with_article(wanted));
 }
 
 template <typename T>
 T from_value(const ConfigValue& value) {
   if constexpr (std::is_same_v<T, RuleSet>) {
-    return std::get<std::string>(value) == "classic" ? RuleSet::kClassic : RuleSet::kMarket;
+    if (const auto* name = std::get_if<std::string>(&value)) {
+      return *name == "classic" ? RuleSet::kClassic : RuleSet::kMarket;
+    }
   } else if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::optional<double>>) {
     if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
     if (const auto* number = std::get_if<double>(&value)) return *number;
@@ -250,6 +255,10 @@ const std::vector<Key>& all_keys() {
     return d.keys;
   }();
   return keys;
+}
+
+std::string with_article(const std::string& type) {
+  return fmt::format("{} {}", type.starts_with('i') || type.starts_with('a') ? "an" : "a", type);
 }
 
 std::string value_text(const ConfigValue& value) {

@@ -37,6 +37,9 @@ struct Key {
 /// All keys in the order in which they are documented.
 const std::vector<Key>& all_keys();
 
+/// "an integer": a key's type in a sentence.
+std::string with_article(const std::string& type);
+
 /// "0.5", "[1, 2]", "\"market\"", "unset": a value as TOML writes it, shortest form that reads back equal.
 std::string value_text(const ConfigValue& value);
 

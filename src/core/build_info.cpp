@@ -2,7 +2,11 @@
 
 namespace warptape {
 
-const char* version() { return WARPTAPE_VERSION; }
-const char* build() { return WARPTAPE_BUILD; }
+const char* version() {
+  return WARPTAPE_VERSION;
+}
+const char* build() {
+  return WARPTAPE_BUILD;
+}
 
 }  // namespace warptape

@@ -4,8 +4,10 @@
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define HD __host__ __device__ __forceinline__
+#define WARPTAPE_MATH(name) ::name  // NVRTC knows floor, not __builtin_floor
 #else
 #define HD inline
+#define WARPTAPE_MATH(name) __builtin_##name
 #endif
 
 namespace warptape {
@@ -36,10 +38,17 @@ HD constexpr T max_of(T a, T b) {
 
 // Both round toward minus infinity, exactly, on every target.
 HD float floor_of(float x) {
-  return __builtin_floorf(x);
+  return WARPTAPE_MATH(floorf)(x);
 }
 HD double floor_of(double x) {
-  return __builtin_floor(x);
+  return WARPTAPE_MATH(floor)(x);
 }
+
+/// The square root, correctly rounded on every target (NVRTC: unless --prec-sqrt=false).
+HD float root_of(float x) {
+  return WARPTAPE_MATH(sqrtf)(x);
+}
+
+#undef WARPTAPE_MATH
 
 }  // namespace warptape

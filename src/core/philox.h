@@ -31,7 +31,8 @@ enum class Draw : u32 {
   kInit = 3,       // network, parameter block: initial weights
   kReplay = 4,     // row of the batch, update: which experience to learn from
   kCuriosity = 5,  // row of the batch, update: which experience curiosity learns from
-  kPolicy = 6,     // lane, bar: the random baseline's action
+  kPolicy = 6,     // segment, bar: the random baseline's action
+  kMadeUp = 7,     // column, bar: series for benchmarks and signatures
 };
 
 /// Four words for (seed, slot, step, draw).

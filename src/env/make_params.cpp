@@ -18,6 +18,13 @@ double order_rate(const EnvConfig& config, const std::string& order) {
   return config.cost_ioc;
 }
 
+/// Order type times urgency: classic rules round both and their product to float32.
+double cost_rate(const EnvConfig& config, const std::string& order, double multiplier) {
+  const double rate = order_rate(config, order);
+  if (config.rules == RuleSet::kMarket) return rate * multiplier;
+  return static_cast<float>(rate) * static_cast<float>(multiplier);
+}
+
 ActionTables make_tables(const EnvConfig& config) {
   ActionTables tables{};
   CHECK_LE(config.exposures.size() * config.order_types.size() * config.urgency_cost.size(), std::size_t{kMaxActions});
@@ -25,7 +32,7 @@ ActionTables make_tables(const EnvConfig& config) {
     for (const std::string& order : config.order_types) {
       for (const double multiplier : config.urgency_cost) {
         tables.exposure[tables.count] = exposure;
-        tables.cost_rate[tables.count] = order_rate(config, order) * multiplier;
+        tables.cost_rate[tables.count] = cost_rate(config, order, multiplier);
         tables.category[tables.count] = static_cast<u8>(category_of(exposure));
         ++tables.count;
       }

@@ -8,7 +8,8 @@
 
 namespace warptape {
 
-/// The step's view of a checked configuration. Cost rates are products of order type and urgency in float64.
+/// The step's view of a checked configuration. Cost rates are products of order type and urgency, in float64 under
+/// market rules and in float32 under classic.
 EnvParams make_params(const EnvConfig& config);
 
 /// "exposure 0.5, market, patient": an action in words. Urgencies are patient, normal, aggressive when there are three,

@@ -18,7 +18,8 @@ template <typename T>
 HD T return_term(const EnvParams& p, T equity, T next_equity, Label label) {
   const T scale = static_cast<T>(static_cast<i32>(label)) * T(0.5) * static_cast<T>(p.barrier_reward_scale);
   const T ret = equity > 0 ? (next_equity - equity) / equity : T(0);
-  return ret * (T(1) + scale) * static_cast<T>(p.reward_scale);
+  // 0 + x: a loss that the label's scale takes away is 0, never -0.
+  return T(0) + ret * (T(1) + scale) * static_cast<T>(p.reward_scale);
 }
 
 template <typename T>

@@ -15,10 +15,6 @@ struct AdamStep {
   float decay;       // 1 - learning_rate·weight_decay, 1 for plain Adam
 };
 
-HD float root_of(float x) {
-  return __builtin_sqrtf(x);
-}
-
 /// Moves one weight and its two moments.
 HD void adam_update(const AdamStep& s, float gradient, float& weight, float& moment1, float& moment2) {
   moment1 = s.beta1 * moment1 + (1.0f - s.beta1) * gradient;

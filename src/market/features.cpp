@@ -8,7 +8,6 @@
 #include <limits>
 #include <numbers>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "core/check.h"
@@ -83,7 +82,10 @@ void add_returns(const Bars& bars, Columns& columns) {
 }
 
 void add_bar_shape(const Bars& bars, Columns& columns) {
-  const auto& [open, high, low, close] = std::tie(bars.open, bars.high, bars.low, bars.close);
+  const std::vector<double>& open = bars.open;
+  const std::vector<double>& high = bars.high;
+  const std::vector<double>& low = bars.low;
+  const std::vector<double>& close = bars.close;
   columns.add("range", 0, [&](std::size_t t) { return (high[t] - low[t]) / close[t]; });
   columns.add("body", 0, [&](std::size_t t) { return (close[t] - open[t]) / close[t]; });
   columns.add("upper_wick", 0, [&](std::size_t t) { return (high[t] - std::max(open[t], close[t])) / close[t]; });

@@ -161,8 +161,9 @@ Directional directional(std::span<const double> high, std::span<const double> lo
     out.minus_di[t] = 100 * over(minus.value(), range.value());
     const double both = out.plus_di[t] + out.minus_di[t];
     const double dx = 100 * over(std::fabs(out.plus_di[t] - out.minus_di[t]), both);
-    // While it is being seeded, a bar without movement counts as 0; from then on it leaves the ADX as it is.
-    if (!adx.full() || both != 0) adx.push(dx);
+    // Both are 0 only as long as there never was a movement, when the ADX is 0 too: that TA-Lib then keeps its last
+    // value comes to the same.
+    adx.push(dx);
     if (adx.full()) out.adx[t] = adx.value();
   }
   return out;

@@ -1,7 +1,7 @@
 // Technical indicators as TA-Lib defines and seeds them (https://ta-lib.org, ta_func/*.c), one value a bar.
 //
 // Every function returns as many values as it is given bars; a value uses bars up to its own only; bars before the
-// look-back is full are 0. A zero denominator gives 0, which is TA-Lib's value too, save for ADX, which keeps its last.
+// look-back is full are 0. A zero denominator gives 0, which is TA-Lib's value too.
 // Where TA-Lib takes a number under 1e-14 for zero, only zero itself counts here, so that cheap instruments work alike.
 #pragma once
 

@@ -1,9 +1,9 @@
 #include "market/series.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstdio>
-
-#include <fmt/core.h>
 
 #include "market/csv.h"
 #include "warptape/error.h"

@@ -30,7 +30,8 @@ json optional_number(const std::optional<double>& x) {
 json to_json(const CheckpointInfo& info) {
   json series = json::array();
   for (const SeriesIdentity& s : info.recipe.series) {
-    series.push_back({{"name", s.name}, {"bars", s.bars}, {"xxh3_128", s.hash}});
+    series.push_back(
+        {{"name", s.name}, {"bars", s.bars}, {"xxh3_128", s.hash}, {"features_xxh3_128", s.features_hash}});
   }
   const SplitBounds& b = info.recipe.bounds;
   return {{"format", kFormat},
@@ -69,8 +70,8 @@ CheckpointInfo from_json(const json& j, const std::string& origin) {
   info.best_round = j.at("best_round").get<std::int64_t>();
   info.config = parse_config(j.at("config").get<std::string>(), origin);
   for (const json& s : j.at("data")) {
-    info.recipe.series.push_back(
-        {s.at("name").get<std::string>(), s.at("bars").get<std::int64_t>(), s.at("xxh3_128").get<std::string>()});
+    info.recipe.series.push_back({s.at("name").get<std::string>(), s.at("bars").get<std::int64_t>(),
+                                  s.at("xxh3_128").get<std::string>(), s.at("features_xxh3_128").get<std::string>()});
   }
   const json& split = j.at("split");
   info.recipe.bounds = {split.at("train_end_ns").get<std::int64_t>(),

@@ -2,6 +2,9 @@
 
 #include <fmt/ranges.h>
 
+#include <span>
+
+#include "io/checksum.h"
 #include "market/csv.h"
 #include "market/normaliser.h"
 #include "market/user_features.h"
@@ -18,7 +21,11 @@ RawData make_raw_data(const std::vector<Bars>& series, const std::vector<std::fi
   for (std::size_t i = 0; i < features.size(); ++i) joined.push_back(join_features(features[i], series[i]));
   RawData raw;
   raw.dataset = make_dataset(series, features.empty() ? nullptr : &joined);
-  for (const Bars& bars : series) raw.series.push_back({bars.name, bars.size(), hash_bars(bars)});
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    const std::string features_hash =
+        features.empty() ? "" : xxh3_128_hex(std::as_bytes(std::span<const float>(joined[i].values)));
+    raw.series.push_back({series[i].name, series[i].size(), hash_bars(series[i]), features_hash});
+  }
   return raw;
 }
 

@@ -12,11 +12,12 @@
 
 namespace warptape {
 
-/// Which bars a run was made from.
+/// Which bars and features a run was made from.
 struct SeriesIdentity {
   std::string name;
   std::int64_t bars = 0;
-  std::string hash;  ///< hash_bars()
+  std::string hash;           ///< hash_bars()
+  std::string features_hash;  ///< of the user's own features; empty for the built-in ones, which the bars determine
 
   bool operator==(const SeriesIdentity&) const = default;
 };

@@ -31,7 +31,8 @@ void require_empty_run(const std::filesystem::path& out) {
   if (std::filesystem::exists(out) && !std::filesystem::is_directory(out)) {
     fail("{}: is a file; --out takes a folder", out.string());
   }
-  if (std::filesystem::exists(out / kConfigName) || std::filesystem::exists(out / kLast)) {
+  // A run that was killed before its first checkpoint leaves nothing to go on from, so a new one may take its place.
+  if (std::filesystem::exists(out / kLast) || std::filesystem::exists(out / kBest)) {
     fail("{}: already holds a run; go on with --resume, or name another folder with --out", out.string());
   }
 }
@@ -56,6 +57,7 @@ void check_resumable(const CheckpointInfo& info, const RawData& raw, const std::
     fail("{}: was written by warptape {} ({}), this is {} ({}); resuming would not give the same numbers", origin,
          info.version, info.build, version(), build());
   }
+  check_features(raw, info.recipe, origin);
   if (info.recipe.series == raw.series) return;
   if (info.recipe.series.size() != raw.series.size()) {
     fail("{}: was trained on {} files of bars, {} were given", origin, info.recipe.series.size(), raw.series.size());
@@ -64,6 +66,12 @@ void check_resumable(const CheckpointInfo& info, const RawData& raw, const std::
     const SeriesIdentity& had = info.recipe.series[i];
     const SeriesIdentity& has = raw.series[i];
     if (had == has) continue;
+    if (had.hash == has.hash && had.name == has.name) {
+      fail(
+          "{}: the features of {} are not those that the run was trained on (checksum {}, given {}); resume needs the "
+          "same --features-file",
+          origin, had.name, had.features_hash, has.features_hash);
+    }
     fail(
         "{}: was trained on {} ({} bars, checksum {}), given were {} ({} bars, checksum {}); resume needs the same "
         "bars",

@@ -98,11 +98,10 @@ class RuleCollector final : public Collector {
  private:
   void prepare(const RoundInputs& inputs, RoundBuffers& buffers) const {
     const std::size_t rows = static_cast<std::size_t>(setup_.episodes * setup_.steps);
-    const bool q_wanted = inputs.outputs.target_q || inputs.outputs.td_error;
     buffers.rows.resize(rows);
-    buffers.target_q.resize(q_wanted ? rows : 0);
-    buffers.q_selected.resize(q_wanted ? rows : 0);
-    buffers.td_error.resize(q_wanted ? rows : 0);
+    buffers.target_q.resize(inputs.outputs.target_q ? rows : 0);
+    buffers.q_selected.resize(inputs.outputs.td_error ? rows : 0);
+    buffers.td_error.resize(inputs.outputs.td_error ? rows : 0);
     buffers.components.resize(inputs.outputs.components ? rows * 4 : 0);
   }
 
@@ -259,9 +258,11 @@ class RuleCollector final : public Collector {
       const Experience& e = buffers.rows[row];
       const float* q = scratch.target.q.data() + static_cast<std::ptrdiff_t>(i) * actions;
       const float best = e.bar < 0 ? 0.0f : q[argmax(q, actions)];
-      buffers.target_q[row] = best;
-      buffers.q_selected[row] = scratch.q_selected[static_cast<std::size_t>(i)];
-      buffers.td_error[row] = abs_of(td_target(e.reward, setup_.gamma, best, is_terminal(e)) - buffers.q_selected[row]);
+      if (inputs.outputs.target_q) buffers.target_q[row] = best;
+      if (!inputs.outputs.td_error) continue;
+      const float q_selected = scratch.q_selected[static_cast<std::size_t>(i)];
+      buffers.q_selected[row] = q_selected;
+      buffers.td_error[row] = abs_of(td_target(e.reward, setup_.gamma, best, is_terminal(e)) - q_selected);
     }
   }
 

@@ -17,7 +17,7 @@ namespace warptape::cpu {
 /// A round's results, row = step·N + slot.
 struct RoundBuffers {
   std::vector<Experience> rows;                       // [L·N]
-  std::vector<float> target_q, q_selected, td_error;  // [L·N] when asked for
+  std::vector<float> target_q, q_selected, td_error;  // [L·N] when asked for; q_selected comes with td_error
   std::vector<float> components;                      // [L·N, 4] when asked for
 };
 

@@ -1,20 +1,13 @@
 #include "backend/cpu/thread_pool.h"
 
-#include <omp.h>
-
 #include <algorithm>
 
 namespace warptape::cpu {
 
 ThreadPool::ThreadPool(int threads) {
   const int wanted = threads > 0 ? threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  // oneDNN would start a team of threads inside each tile otherwise; the setting is per calling thread.
-  omp_set_num_threads(1);
   for (int worker = 1; worker < wanted; ++worker) {
-    workers_.emplace_back([this, worker] {
-      omp_set_num_threads(1);
-      work(worker);
-    });
+    workers_.emplace_back([this, worker] { work(worker); });
   }
 }
 

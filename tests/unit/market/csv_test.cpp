@@ -219,6 +219,18 @@ TEST(ReadBars, SortedDuplicatesKeepTheLastOfTheFile) {
   EXPECT_EQ(report.dropped_duplicates, 1);
 }
 
+TEST(ReadBars, SortingKeepsTheOrderOfManyEqualTimes) {
+  // Enough rows that a sort which is not stable would mix them.
+  std::string text = "unix,close\n";
+  for (int i = 0; i < 300; ++i) text += fmt::format("{},{}\n", 1577836800 + 3600 * ((299 - i) % 3), i + 1);
+  DataConfig options;
+  options.sort = true;
+  options.on_duplicate = "keep-last";
+  ReadReport report;
+  EXPECT_EQ(read(text, options, &report).close, (std::vector<double>{300, 299, 298}));
+  EXPECT_EQ(report.dropped_duplicates, 297);
+}
+
 TEST(HashBars, IsXxh3OverCountsAndColumns) {
   // xxhash.xxh3_128 over struct.pack("<qq", n, volumes) and the little-endian columns, in Python.
   Bars bars = read(std::string(kHeader) + "2020-01-01T00:00:00Z,100,102,99,101,10\n2020-01-01T01:00:00Z," +

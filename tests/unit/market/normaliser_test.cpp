@@ -65,7 +65,6 @@ TEST(Normaliser, ScaledTrainingRowsHaveMeanZeroAndDeviationOne) {
 }
 
 TEST(Normaliser, AColumnThatDoesNotVaryBecomesZeroEverywhere) {
-  // 0.1f summed 1001 times does not give a mean of exactly 0.1f: the deviation is rounding, not 0.
   std::vector<float> values;
   for (int i = 0; i < 1001; ++i) {
     values.push_back(0.1f);

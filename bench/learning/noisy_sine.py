@@ -127,10 +127,10 @@ def trade_factor(held: float, wanted: float, rate: float) -> float:
     return (1 + sign * rate * held) / (1 + sign * rate * wanted)
 
 
-def best_path(bars: int, exposures: Sequence[float], gain) -> float:
-    """The largest sum of gain(bar, held, wanted) over all paths of exposures that start flat, by dynamic programming:
-    `best[i]` is the best of all paths so far that hold exposures[i]."""
-    best = {0.0: 0.0}
+def best_path(bars: int, exposures: Sequence[float], gain, begin: dict | None = None) -> float:
+    """The largest sum of gain(bar, held, wanted) over all paths of exposures that start flat (or as `begin` says), by
+    dynamic programming: `best[e]` is the best of all paths so far that hold exposure e."""
+    best = begin or {0.0: 0.0}
     for bar in range(bars):
         best = {wanted: max(value + gain(bar, held, wanted) for held, value in best.items()) for wanted in exposures}
     return max(best.values())
@@ -154,29 +154,39 @@ def growing_bound(closes: Sequence[float], costs: Costs = Costs()) -> float:
     return math.expm1(best_path(len(closes) - 1, costs.exposures, gain))
 
 
-def additive_bound(closes: Sequence[float], costs: Costs = Costs()) -> float:
-    """The best return (a fraction of the capital) with known future closes, where exposure 1 is always the units that
-    the capital buys at the first close: gains are not reinvested, and holding costs nothing."""
+def chained_bound(closes: Sequence[float], episode_length: int, costs: Costs = Costs()) -> float:
+    """The best return with known future closes in the world as it is: a chain of episodes, in each of which exposure 1
+    is the units that the equity at its start buys, so that gains are reinvested from one episode to the next.
 
-    def gain(bar: int, held: float, wanted: float) -> float:
-        moved = wanted * (closes[bar + 1] - closes[bar]) - costs.rate * abs(wanted - held) * closes[bar]
-        return moved / closes[0]
+    Exact within an episode but for buying power, which only takes away; from one episode to the next the first trade
+    is free, since what is carried over need not be one of the new episode's exposures. So it is an upper bound too,
+    and a closer one: no policy of this world passes it.
+    """
+    growth = 1.0
+    for first in range(0, len(closes) - 1, episode_length):
+        episode = closes[first:first + episode_length + 1]
 
-    return best_path(len(closes) - 1, costs.exposures, gain)
+        def gain(bar: int, held: float, wanted: float) -> float:
+            moved = wanted * (episode[bar + 1] - episode[bar]) - costs.rate * abs(wanted - held) * episode[bar]
+            return moved / episode[0]
+
+        begin = {0.0: 0.0} if first == 0 else {exposure: 0.0 for exposure in costs.exposures}
+        growth *= 1 + best_path(len(episode) - 1, costs.exposures, gain, begin)
+    return growth - 1
 
 
-def shares(total_return: float, growing: float, additive: float) -> dict:
+def shares(total_return: float, growing: float, chained: float) -> dict:
     """What part of the bounds a return is: of the growing one as it stands and in logarithms (growth rates), which
-    does not shrink with the length of the series, and of the additive one, which a reinvesting agent may pass."""
+    does not shrink with the length of the series, and of the chained one."""
 
     def ratio(value: float, bound: float):
         return value / bound if bound > 0 else None
 
     log_share = ratio(math.log1p(total_return), math.log1p(growing)) if total_return > -1 else None
     return {
-        "captured_share": ratio(total_return, growing),
-        "captured_log_share": log_share,
-        "captured_additive_share": ratio(total_return, additive),
+        "growing_share": ratio(total_return, growing),
+        "growing_log_share": log_share,
+        "chained_share": ratio(total_return, chained),
     }
 
 
@@ -191,6 +201,11 @@ def costs_of_run(config_file: Path) -> Costs:
         raise Failure(f"{config_file}: env.max_position is set; the bound is in fractions (env.max_exposure)")
     rates = [env[f"cost_{order}"] * urgency for order in env["order_types"] for urgency in env["urgency_cost"]]
     return Costs([e * env["max_exposure"] for e in env["exposures"]], min(rates))
+
+
+def episode_length_of_run(config_file: Path) -> int:
+    with open(config_file, "rb") as stream:
+        return tomllib.load(stream)["env"]["episode_length"]
 
 
 def call(command: Sequence[str]) -> None:
@@ -260,7 +275,8 @@ def run_seed(args: argparse.Namespace, seed: int, folder: Path) -> dict:
     judged = next(iter(returns.values()))
     closes = closes_under(test / "equity.csv", data)
     costs = costs_of_run(run / "config.toml")
-    growing, additive = growing_bound(closes, costs), additive_bound(closes, costs)
+    growing = growing_bound(closes, costs)
+    chained = chained_bound(closes, episode_length_of_run(run / "config.toml"), costs)
     return {
         "seed": seed,
         "test_bars": len(closes) - 1,
@@ -269,13 +285,13 @@ def run_seed(args: argparse.Namespace, seed: int, folder: Path) -> dict:
         "cost_rate": costs.rate,
         "return": judged,
         "returns": returns,
-        "bound": growing,
-        "additive_bound": additive,
-        **shares(judged, growing, additive),
+        "growing_bound": growing,
+        "chained_bound": chained,
+        **shares(judged, growing, chained),
     }
 
 
-SHARES = ("captured_share", "captured_log_share", "captured_additive_share")
+SHARES = ("chained_share", "growing_share", "growing_log_share")
 
 
 def median_of(results: Sequence[dict], key: str):
@@ -289,16 +305,16 @@ def percent(value, width: int = 0) -> str:
 
 
 def print_table(results: Sequence[dict], medians: dict) -> None:
-    print(f"{'seed':>6} {'bars':>6} {'train s':>8} {'return':>12} {'bound':>14} {'share':>9} {'log share':>10}"
-          f" {'additive':>12} {'share':>9}")
+    print(f"{'seed':>6} {'bars':>6} {'train s':>8} {'return':>12} {'chained':>12} {'share':>9}"
+          f" {'growing':>12} {'share':>9} {'log share':>10}")
     for r in results:
         print(f"{r['seed']:>6} {r['test_bars']:>6} {r['train_seconds']:>8.1f} {percent(r['return'], 12)}"
-              f" {percent(r['bound'], 14)} {percent(r['captured_share'], 9)} {percent(r['captured_log_share'], 10)}"
-              f" {percent(r['additive_bound'], 12)} {percent(r['captured_additive_share'], 9)}"
-              f"{'' if r['finished'] else '  (training cut short)'}")
-    print(f"median: return {percent(medians['return'])}, share {percent(medians['captured_share'])}, "
-          f"log share {percent(medians['captured_log_share'])}, "
-          f"additive share {percent(medians['captured_additive_share'])}")
+              f" {percent(r['chained_bound'], 12)} {percent(r['chained_share'], 9)}"
+              f" {percent(r['growing_bound'], 12)} {percent(r['growing_share'], 9)}"
+              f" {percent(r['growing_log_share'], 10)}{'' if r['finished'] else '  (training cut short)'}")
+    print(f"median: return {percent(medians['return'])}, share of the chained bound "
+          f"{percent(medians['chained_share'])}, of the growing one {percent(medians['growing_share'])}, in logarithms "
+          f"{percent(medians['growing_log_share'])}")
 
 
 # ---- commands -------------------------------------------------------------------------------------------------------
@@ -317,8 +333,8 @@ def bound_command(args: argparse.Namespace) -> None:
         "bars": len(closes) - 1,
         "exposures": list(costs.exposures),
         "cost_rate": costs.rate,
-        "bound": growing_bound(closes, costs),
-        "additive_bound": additive_bound(closes, costs),
+        "growing_bound": growing_bound(closes, costs),
+        "chained_bound": chained_bound(closes, args.episode_length, costs),
     }, indent=2))
 
 
@@ -357,6 +373,7 @@ def parser() -> argparse.ArgumentParser:
     bound = commands.add_parser("bound", help="the hindsight optimum of a CSV of bars")
     bound.add_argument("--data", type=Path, required=True)
     bound.add_argument("--cost", type=float, default=DEFAULT_COST_RATE, help="rate on traded notional [%(default)s]")
+    bound.add_argument("--episode-length", type=int, default=500, help="bars of an episode of the chain [%(default)s]")
     bound.add_argument("--exposures", type=float, nargs="+", default=list(DEFAULT_EXPOSURES))
     bound.set_defaults(do=bound_command)
 

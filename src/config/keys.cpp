@@ -211,9 +211,9 @@ void declare_learning(Declarations& d) {
   d.add("replay.capacity", AT(replay.capacity), {1, 2e9, false}, "experiences", "size of the replay ring");
   d.add("learn.batch", AT(learn.batch), {1, 65536, false}, "experiences", "batch of one update");
   d.add("learn.gamma", AT(learn.gamma), kFraction, "", "discount factor");
-  d.add("learn.learning_rate", AT(learn.learning_rate), kPositive, "", "learning rate of the first round");
+  d.add("learn.learning_rate", AT(learn.learning_rate), kPositive, "", "learning rate at the beginning");
   d.add("learn.learning_rate_end", AT(learn.learning_rate_end), kPositive, "",
-        "learning rate of the last round; linear between");
+        "learning rate at the end of the training; linear between");
   d.add("learn.optimiser", AT(learn.optimiser), kAny, "", "optimiser", {"adam", "adamw"});
   d.add("learn.beta1", AT(learn.beta1), {0, 0.999999, false}, "", "decay of Adam's first moment");
   d.add("learn.beta2", AT(learn.beta2), {0, 0.9999999, false}, "", "decay of Adam's second moment");

@@ -11,9 +11,10 @@ struct Diversity {
   u32 ring[kMaxDiversityWindow / 16];
   u16 count[kCategories];
   u16 size;
-  u16 head;  // where the next category goes
+  u16 head;    // where the next category goes
+  u16 unused;  // no padding: checkpoints hold the bytes
 };
-static_assert(sizeof(Diversity) == 76, "kept per slot on the device: 64 bytes of ring, 5 counters, padding");
+static_assert(sizeof(Diversity) == 76, "kept per slot on the device: 64 bytes of ring, 6 counters");
 
 HD Diversity empty_diversity() {
   return Diversity{};

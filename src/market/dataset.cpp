@@ -96,10 +96,16 @@ std::string plural(std::int64_t bars) {
 }
 
 [[noreturn]] void fail_split(Split split, std::int64_t longest, std::int64_t min_bars, std::int64_t embargo) {
+  const bool lower_embargo = embargo > kWarmupBars;  // the look-back of the built-in features is the least it can be
   const char* remedy = "give more bars";
   if (split == Split::kTrain) remedy = "give more bars, raise split.train or lower env.episode_length";
-  if (split == Split::kValidation) remedy = "give more bars, raise split.validation or lower split.embargo";
-  if (split == Split::kTest) remedy = "give more bars, lower split.train or split.validation, or lower split.embargo";
+  if (split == Split::kValidation)
+    remedy = lower_embargo ? "give more bars, raise split.validation or lower split.embargo"
+                           : "give more bars or raise split.validation";
+  if (split == Split::kTest) {
+    remedy = lower_embargo ? "give more bars, lower split.train or split.validation, or lower split.embargo"
+                           : "give more bars, or lower split.train or split.validation";
+  }
   const bool embargoed = split == Split::kValidation || split == Split::kTest;
   fail("the {} split has too few bars: its longest segment has {}{}, {} needed; {}", split_name(split), plural(longest),
        embargoed ? fmt::format(" after the embargo of {}", embargo) : "",

@@ -27,6 +27,13 @@ json optional_number(const std::optional<double>& x) {
   return x ? json(*x) : json(nullptr);
 }
 
+/// The configuration without the number of threads: it does not decide the numbers, so it must not decide the bytes.
+std::string recorded_config(const CheckpointInfo& info) {
+  Config config = info.config;
+  config.threads = Config{}.threads;
+  return to_toml(config);
+}
+
 json to_json(const CheckpointInfo& info) {
   json series = json::array();
   for (const SeriesIdentity& s : info.recipe.series) {
@@ -43,7 +50,7 @@ json to_json(const CheckpointInfo& info) {
           {"updates", info.updates},
           {"best_return", optional_number(info.best_return)},
           {"best_round", info.best_round},
-          {"config", to_toml(info.config)},
+          {"config", recorded_config(info)},
           {"data", series},
           {"split",
            {{"train_end_ns", b.train_end_ns},
@@ -93,7 +100,7 @@ TensorMap network_tensors(const CheckpointInfo& info, const Backend& backend) {
   put_network(tensors, network_prefix(Network::kCuriosity), curiosity, backend.weights(Network::kCuriosity));
   const json j = to_json(info);
   tensors.metadata() = {{"warptape.version", info.version},
-                        {"warptape.config", to_toml(info.config)},
+                        {"warptape.config", recorded_config(info)},
                         {"warptape.features", j.at("features").dump()},
                         {"warptape.normaliser", j.at("normaliser").dump()}};
   return tensors;

@@ -9,6 +9,7 @@
 #include "env/step.h"
 #include "learn/td.h"
 #include "market/dataset.h"
+#include "warptape/error.h"
 
 namespace warptape::cpu {
 
@@ -89,7 +90,13 @@ class RuleCollector final : public Collector {
   }
   void set_slot_bytes(std::span<const std::uint8_t> bytes) override {
     CHECK_EQ(bytes.size(), slot_byte_count());
-    std::memcpy(slots_.data(), bytes.data(), bytes.size());
+    std::vector<Slot<T>> slots(slots_.size());
+    std::memcpy(slots.data(), bytes.data(), bytes.size());
+    for (const Slot<T>& slot : slots) {
+      const bool inside = slot.bar >= 0 && slot.bar <= slot.last_bar && slot.last_bar < setup_.dataset->bars();
+      if (!inside) fail("the slots stand at bar {} of {}, which this dataset does not have", slot.bar, slot.last_bar);
+    }
+    slots_ = std::move(slots);
   }
   std::size_t slot_byte_count() const override { return slots_.size() * sizeof(Slot<T>); }
   std::uint64_t steps_taken() const override { return steps_taken_; }

@@ -39,6 +39,7 @@ class Collector {
   /// The slots' bytes and the number of steps that each slot has taken since the beginning: all that lives between
   /// rounds.
   virtual std::vector<std::uint8_t> slot_bytes() const = 0;
+  /// Throws Error when a slot stands outside the dataset.
   virtual void set_slot_bytes(std::span<const std::uint8_t> bytes) = 0;
   virtual std::size_t slot_byte_count() const = 0;
   virtual std::uint64_t steps_taken() const = 0;

@@ -166,6 +166,9 @@ struct HostileCase {
   std::size_t data_bytes;
   std::string message;
 };
+void PrintTo(const HostileCase& hostile, std::ostream* out) {
+  *out << hostile.name;
+}
 
 class HostileFile : public ::testing::TestWithParam<HostileCase> {};
 

@@ -11,9 +11,13 @@ namespace {
 // this says so in its message, with the new number, or is mended.
 constexpr std::uint64_t kEnvironment = 3873761862;
 
-TEST(Signature, EnvironmentIsTheOneWrittenDown) { EXPECT_EQ(environment_signature(), kEnvironment); }
+TEST(Signature, EnvironmentIsTheOneWrittenDown) {
+  EXPECT_EQ(environment_signature(), kEnvironment);
+}
 
-TEST(Signature, TrainingRepeatsItself) { EXPECT_EQ(training_signature(), training_signature()); }
+TEST(Signature, TrainingRepeatsItself) {
+  EXPECT_EQ(training_signature(), training_signature());
+}
 
 }  // namespace
 }  // namespace warptape

@@ -1,0 +1,76 @@
+#include "train/run_log.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "unit/io/temp_folder.h"
+#include "warptape/error.h"
+
+namespace warptape {
+
+namespace {
+
+RoundReport report_of(std::int64_t round) {
+  RoundReport r;
+  r.round = round;
+  r.loss = 0.1;
+  r.seconds_left = 1.5;  // times differ from run to run: not in the log
+  r.steps_per_second = 1e6;
+  return r;
+}
+
+class RunLogTest : public ::testing::Test {
+ protected:
+  std::string after(const std::string& old, std::int64_t last_round) const {
+    testing::put(file_, old);
+    RunLog log(file_, last_round);
+    return testing::content_of(file_);
+  }
+
+  testing::TempFolder folder_;
+  std::filesystem::path file_ = folder_ / "log.jsonl";
+};
+
+TEST_F(RunLogTest, IsALineARoundWithoutTimes) {
+  RunLog log(file_, 0);
+  log.append(report_of(1));
+  RoundReport second = report_of(2);
+  second.curiosity_loss = 0.5;
+  second.validation_return = -0.25;
+  second.best_return = -0.25;
+  log.append(second);
+  EXPECT_EQ(testing::content_of(file_),
+            R"({"round":1,"steps":0,"updates":0,"epsilon":0.0,"learning_rate":0.0,"reward":0.0,"step_return":0.0,)"
+            R"("episodes":0,"ruins":0,"loss":0.1,"q":0.0,"gradient_norm":0.0})"
+            "\n"
+            R"({"round":2,"steps":0,"updates":0,"epsilon":0.0,"learning_rate":0.0,"reward":0.0,"step_return":0.0,)"
+            R"("episodes":0,"ruins":0,"loss":0.1,"q":0.0,"gradient_norm":0.0,"curiosity_loss":0.5,)"
+            R"("validation_return":-0.25,"best_return":-0.25})"
+            "\n");
+}
+
+TEST_F(RunLogTest, ANewRunBeginsAnew) {
+  EXPECT_EQ(after("{\"round\":1}\n", 0), "");
+}
+
+TEST_F(RunLogTest, AResumedRunKeepsTheLinesUpToItsCheckpoint) {
+  EXPECT_EQ(after("{\"round\":1}\n{\"round\":2}\n{\"round\":3}\n", 2), "{\"round\":1}\n{\"round\":2}\n");
+  EXPECT_EQ(after("{\"round\":1}\n{\"round\":2}\n", 2), "{\"round\":1}\n{\"round\":2}\n");
+}
+
+TEST_F(RunLogTest, HalfALineIsCutOff) {
+  EXPECT_EQ(after("{\"round\":1}\n{\"round\":2", 2), "{\"round\":1}\n");
+  EXPECT_EQ(after("{\"round\":1}\n{\"rou\n{\"round\":2}\n", 2), "{\"round\":1}\n");
+}
+
+TEST_F(RunLogTest, SaysWhenItCannotBeWritten) {
+  RunLog log(file_, 0);
+  std::filesystem::remove(file_);
+  std::filesystem::create_directory(file_);
+  EXPECT_THROW(log.append(report_of(1)), Error);
+}
+
+}  // namespace
+
+}  // namespace warptape

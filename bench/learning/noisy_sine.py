@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Does training learn? A noisy sine whose hindsight optimum is known, and what share of it an agent captures.
 
-    noisy_sine.py make --bars 20000 --seed 1 --out sine.csv
+    noisy_sine.py make --bars 8000 --seed 1 --out sine.csv
     noisy_sine.py bound --data sine.csv
-    noisy_sine.py run build/warptape --bars 20000 --seconds 300 --set train.rounds=100 --json result.json
+    noisy_sine.py run build/warptape --bars 8000 --seconds 180 --json result.json
 
 The series, for bar t = 0, 1, ...: log price(t) = log 100 + 0.02*sin(2*pi*t/50) + w(t), w a random walk from 0 whose
 steps are normal with a deviation of 0.001 (0.1 % a bar). So the sine can be predicted and the walk can't: a cycle of 50
@@ -365,7 +365,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True)
 
     make = commands.add_parser("make", help="write the series as CSV")
-    make.add_argument("--bars", type=int, default=20000)
+    make.add_argument("--bars", type=int, default=8000)
     make.add_argument("--seed", type=int, default=1)
     make.add_argument("--out", type=Path, required=True)
     make.set_defaults(do=make_command)
@@ -379,7 +379,7 @@ def parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser("run", help="train and back-test for each seed, beside the hindsight optimum")
     run.add_argument("binary", help="the warptape program")
-    run.add_argument("--bars", type=int, default=20000)
+    run.add_argument("--bars", type=int, default=8000)
     run.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="of series and training [1 2 3]")
     run.add_argument("--seconds", type=float, help="interrupt each training after this long [no limit]")
     run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="passed on to train")

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "cli/commands.h"
+#include "core/build_info.h"
 #include "core/check.h"
 #include "warptape/error.h"
 
@@ -28,6 +29,7 @@ constexpr int kBug = 70;  // EX_SOFTWARE of sysexits.h
 int main(int argc, char** argv) {
   CLI::App app{kAbout, "warptape"};
   app.footer(kExample);
+  app.set_version_flag("--version", warptape::version());
   app.require_subcommand(1);
   warptape::add_train_command(app);
   warptape::add_backtest_command(app);

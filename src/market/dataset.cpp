@@ -95,8 +95,9 @@ std::string plural(std::int64_t bars) {
   return fmt::format("{} {}", bars, bars == 1 ? "bar" : "bars");
 }
 
-[[noreturn]] void fail_split(Split split, std::int64_t longest, std::int64_t min_bars, std::int64_t embargo) {
-  const bool lower_embargo = embargo > kWarmupBars;  // the look-back of the built-in features is the least it can be
+[[noreturn]] void fail_split(Split split, std::int64_t longest, std::int64_t min_bars, std::int64_t embargo,
+                             std::int64_t least_embargo) {
+  const bool lower_embargo = embargo > least_embargo;
   const char* remedy = "give more bars";
   if (split == Split::kTrain) remedy = "give more bars, raise split.train or lower env.episode_length";
   if (split == Split::kValidation)
@@ -175,7 +176,9 @@ Dataset take_split(const Dataset& dataset, const SplitBounds& bounds, Split spli
     if (rows.count < kMinBars) continue;
     append_segment(taken, segment.name, dataset, dataset.market, rows.first, rows.count);
   }
-  if (longest < min_bars) fail_split(split, longest, min_bars, bounds.embargo);
+  if (longest < min_bars) {
+    fail_split(split, longest, min_bars, bounds.embargo, longest_look_back(dataset));
+  }
   return taken;
 }
 

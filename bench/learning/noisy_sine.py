@@ -338,6 +338,16 @@ def bound_command(args: argparse.Namespace) -> None:
     }, indent=2))
 
 
+def processor() -> str:
+    """The processor's name as Linux has it, else its kind."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
 def run_command(args: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(prefix="noisy_sine_") as temporary:
         folder = args.work or Path(temporary)
@@ -350,7 +360,7 @@ def run_command(args: argparse.Namespace) -> None:
                    "walk_deviation": WALK_DEVIATION},
         "settings": args.set,
         "seconds_limit": args.seconds,
-        "machine": {"platform": platform.platform(), "processors": os.cpu_count()},
+        "machine": {"processor": processor(), "processors": os.cpu_count()},
         "seeds": results,
         "median": medians,
     }, indent=2)

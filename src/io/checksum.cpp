@@ -20,7 +20,7 @@ namespace warptape {
 namespace {
 
 constexpr int kFormat = 1;
-constexpr const char* kWhatToDo = "go back to an intact copy of this folder, or use another checkpoint";
+constexpr const char* kRemedy = "go back to an intact copy of this folder, or use another checkpoint";
 
 struct FileFacts {
   std::uint64_t bytes = 0;
@@ -50,7 +50,7 @@ std::vector<std::string> files_of(const std::filesystem::path& folder) {
 FileFacts facts_of(const std::string& file, const nlohmann::json& entry, const std::string& manifest) {
   const bool whole = entry.is_object() && entry.contains("bytes") && entry["bytes"].is_number_unsigned() &&
                      entry.contains("xxh3_128") && entry["xxh3_128"].is_string();
-  if (!whole) fail("{}: the entry of '{}' lacks \"bytes\" or \"xxh3_128\"; {}", manifest, file, kWhatToDo);
+  if (!whole) fail("{}: the entry of '{}' lacks \"bytes\" or \"xxh3_128\"; {}", manifest, file, kRemedy);
   return {entry["bytes"].get<std::uint64_t>(), entry["xxh3_128"].get<std::string>()};
 }
 
@@ -59,11 +59,11 @@ std::map<std::string, FileFacts> read_manifest(const std::filesystem::path& fold
   const std::string origin = fmt::format("'{}'", path.string());
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
-    fail("{} is missing: '{}' is not a checkpoint, or was not copied whole; {}", origin, folder.string(), kWhatToDo);
+    fail("{} is missing: '{}' is not a checkpoint, or was not copied whole; {}", origin, folder.string(), kRemedy);
   }
   const nlohmann::json json = parse_strict_json(read_file(path), origin, 3);
   if (!json.is_object() || !json.contains("format") || !json.contains("files") || !json["files"].is_object()) {
-    fail("{} is not a manifest: it lacks \"format\" or \"files\"; {}", origin, kWhatToDo);
+    fail("{} is not a manifest: it lacks \"format\" or \"files\"; {}", origin, kRemedy);
   }
   if (json["format"] != kFormat) {
     fail("{} has format {}, this program reads format {}; use the version of warptape that wrote it", origin,
@@ -77,15 +77,15 @@ std::map<std::string, FileFacts> read_manifest(const std::filesystem::path& fold
 void verify_file(const std::filesystem::path& file, const FileFacts& expected) {
   const std::uint64_t bytes = InputFile(file).size();
   if (bytes < expected.bytes) {
-    fail("'{}' is truncated: it has {} bytes, {} were written; {}", file.string(), bytes, expected.bytes, kWhatToDo);
+    fail("'{}' is truncated: it has {} bytes, {} were written; {}", file.string(), bytes, expected.bytes, kRemedy);
   }
   if (bytes > expected.bytes) {
-    fail("'{}' has grown: it has {} bytes, {} were written; {}", file.string(), bytes, expected.bytes, kWhatToDo);
+    fail("'{}' has grown: it has {} bytes, {} were written; {}", file.string(), bytes, expected.bytes, kRemedy);
   }
   const std::string found = xxh3_128_hex_of_file(file);
   if (found != expected.xxh3_128) {
     fail("'{}' was changed since it was written: its checksum is {}, the manifest says {}; {}", file.string(), found,
-         expected.xxh3_128, kWhatToDo);
+         expected.xxh3_128, kRemedy);
   }
 }
 
@@ -124,14 +124,14 @@ void verify_manifest(const std::filesystem::path& folder) {
   const std::vector<std::string> found = files_of(folder);
   for (const auto& [name, facts] : expected) {
     if (!std::binary_search(found.begin(), found.end(), name)) {
-      fail("'{}' is missing, though the manifest lists it; {}", (folder / name).string(), kWhatToDo);
+      fail("'{}' is missing, though the manifest lists it; {}", (folder / name).string(), kRemedy);
     }
     verify_file(folder / name, facts);
   }
   for (const std::string& name : found) {
     if (!expected.contains(name)) {
       fail("'{}' is not in the manifest: something put it there later; remove it, or {}", (folder / name).string(),
-           kWhatToDo);
+           kRemedy);
     }
   }
 }

@@ -137,7 +137,7 @@ TEST(ConfigDefaults, AreThoseOfTheDomain) {
   const Config classic = parse_config("env.rules = \"classic\"", "classic.toml");
   const Config market = parse_config("", "empty.toml");
   for (const Default& expected : documented_defaults()) {
-    const Key& key = key_named(expected.key);
+    const Key key = key_named(expected.key);
     EXPECT_EQ(key.get(classic), expected.classic) << key.name << " under classic rules";
     EXPECT_EQ(key.get(market), expected.market) << key.name << " under market rules";
   }

@@ -2,6 +2,9 @@
 
 namespace warptape::cpu {
 
+// The model's one-hot input is the action tables' category.
+static_assert(kCuriosityCategories == kCategories);
+
 namespace {
 std::size_t area(int rows, int columns) {
   return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "paths.h"
 #include "unit/io/temp_folder.h"
 
 namespace warptape::cli_test {
@@ -33,7 +34,7 @@ struct Outcome {
 class Process {
  public:
   Process(const std::filesystem::path& folder, const std::vector<std::string>& arguments) {
-    std::vector<std::string> words = {WARPTAPE_BINARY};
+    std::vector<std::string> words = {kBinary};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
@@ -45,7 +46,7 @@ class Process {
     add_output(actions, STDOUT_FILENO, "out");
     add_output(actions, STDERR_FILENO, "err");
     posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
-    const int error = posix_spawn(&pid_, WARPTAPE_BINARY, &actions, nullptr, argv.data(), environ);
+    const int error = posix_spawn(&pid_, kBinary, &actions, nullptr, argv.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0) throw std::runtime_error("cannot start " + words.front());
   }

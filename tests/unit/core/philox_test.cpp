@@ -9,6 +9,8 @@
 #include <string>
 #include <tuple>
 
+#include "paths.h"
+
 namespace warptape {
 namespace {
 
@@ -19,7 +21,7 @@ Words words(const Philox4& p) {
 }
 
 nlohmann::json golden() {
-  std::ifstream file(std::string(WARPTAPE_SOURCE_DIR) + "/tests/golden/philox.json");
+  std::ifstream file(std::string(kGoldenDir) + "/philox.json");
   return nlohmann::json::parse(file);
 }
 

@@ -20,13 +20,14 @@
 #include "market/time.h"
 #include "net/shapes.h"
 #include "net/tensors.h"
+#include "paths.h"
 #include "unit/io/temp_folder.h"
 #include "warptape/config.h"
 
 namespace warptape {
 namespace {
 
-const std::filesystem::path kRoot = WARPTAPE_SOURCE_DIR;
+const std::filesystem::path kRoot = kSourceDir;
 constexpr std::array kPages = {"README.md", "CONTRIBUTING.md", "docs/domain.md", "docs/guide.md", "data/README.md"};
 
 std::string page(const std::filesystem::path& name) {
@@ -128,7 +129,7 @@ TEST(Docs, DomainListsTheColumnsThatSimulateWrites) {
   testing::put(folder / "bars.csv", "time,close\n2024-01-01,100\n2024-01-02,101\n");
   testing::put(folder / "actions.csv", "0\n");
   const std::string command =
-      fmt::format("'{}' simulate --data '{}' --actions '{}' --out '{}' > /dev/null", WARPTAPE_BINARY,
+      fmt::format("'{}' simulate --data '{}' --actions '{}' --out '{}' > /dev/null", kBinary,
                   (folder / "bars.csv").string(), (folder / "actions.csv").string(), (folder / "steps.csv").string());
   ASSERT_EQ(std::system(command.c_str()), 0);
   std::string header;

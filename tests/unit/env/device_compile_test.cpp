@@ -14,12 +14,14 @@
 #include <string_view>
 #include <vector>
 
+#include "paths.h"
+
 namespace warptape {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kSource = WARPTAPE_SOURCE_DIR;
+const fs::path kSource = kSourceDir;
 constexpr const char* kArchitectures[] = {"sm_80", "sm_90a"};
 
 /// Every header that a kernel may include, as it is named in an include. make_params.h is the host's alone.

@@ -10,11 +10,12 @@
 
 #include "market/csv.h"
 #include "market/features.h"
+#include "paths.h"
 
 namespace warptape {
 namespace {
 
-const std::filesystem::path kGolden = std::filesystem::path(WARPTAPE_SOURCE_DIR) / "tests" / "golden";
+const std::filesystem::path kGolden = kGoldenDir;
 
 std::vector<std::vector<std::string>> read_cells(const std::filesystem::path& file) {
   std::ifstream in(file);

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "core/check.h"
+#include "paths.h"
 #include "unit/io/temp_folder.h"
 #include "warptape/error.h"
 
@@ -19,7 +20,7 @@ using testing::names_in;
 using testing::put;
 using testing::TempFolder;
 
-constexpr const char* kReference = WARPTAPE_SOURCE_DIR "/tests/golden/reference.safetensors";
+const std::string kReference = std::string(kGoldenDir) + "/reference.safetensors";
 
 template <typename T>
 std::vector<T> values_of(std::span<const T> span) {

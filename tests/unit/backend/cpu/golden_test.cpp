@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/cpu/learner.h"
+#include "paths.h"
 
 namespace warptape::cpu {
 
@@ -20,7 +21,7 @@ using nlohmann::json;
 constexpr double kTolerance = 3e-6;
 
 const json& golden() {
-  static const json j = json::parse(std::ifstream(WARPTAPE_SOURCE_DIR "/tests/golden/learner.json"));
+  static const json j = json::parse(std::ifstream(std::string(kGoldenDir) + "/learner.json"));
   return j;
 }
 

@@ -3,7 +3,7 @@
 
 build_packages=(
   build-essential cmake ninja-build
-  libcli11-dev libdnnl-dev libfmt-dev libtomlplusplus-dev libxxhash-dev nlohmann-json3-dev
+  libcli11-dev libfmt-dev libtomlplusplus-dev libxxhash-dev nlohmann-json3-dev
 )
 test_packages=(
   libgtest-dev clang-format

@@ -144,10 +144,8 @@ void add_bench_command(CLI::App& app) {
   CLI::App* signature = command->add_subcommand(
       "signature", "One number each for the environment and for training: did a change move them?");
   signature->footer("Example:\n  warptape bench signature");
-  signature->callback([] {
-    fmt::print("environment {}\ntraining on the cpu of this machine {}\n", environment_signature(),
-               training_signature());
-  });
+  signature->callback(
+      [] { fmt::print("environment {}\ntraining on the cpu {}\n", environment_signature(), training_signature()); });
 }
 
 }  // namespace warptape

@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "backend/cpu/kernels.h"
 #include "cli/commands.h"
 #include "core/build_info.h"
 
@@ -13,7 +14,7 @@ void run_info() {
   fmt::print("warptape {}\n", version());
   fmt::print("build      {}\n", build());
   fmt::print("processors {}\n", std::thread::hardware_concurrency());
-  fmt::print("backends   cpu (oneDNN products, float32)\n");
+  fmt::print("backends   cpu (float32, {} kernels)\n", cpu::kernels().name);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@ namespace warptape {
 /// Of the step: recorded actions under both rule sets with every option in use. The same on every machine and backend.
 std::uint64_t environment_signature();
 
-/// Of a short training on the CPU: experiences, weights, optimiser. Products round differently on different
-/// processors, so it compares commits on one machine.
+/// Of a short training on the CPU: experiences, weights, optimiser. The same on every processor: see
+/// src/backend/cpu/kernels.h.
 std::uint64_t training_signature();
 
 }  // namespace warptape

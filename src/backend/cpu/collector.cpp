@@ -1,10 +1,12 @@
 #include "backend/cpu/collector.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <numeric>
 #include <type_traits>
 
+#include "backend/cpu/dueling_net.h"
 #include "core/check.h"
 #include "env/step.h"
 #include "learn/td.h"
@@ -15,9 +17,16 @@ namespace warptape::cpu {
 
 namespace {
 
-// Slots of a tile: enough rows to fill the products' registers, few enough that a round of 128 still has two tiles.
-// A constant, since what a row's product gives may depend on its place in the tile.
-constexpr int kTile = 64;
+// Slots of a tile, at most: their activations stay in the first two caches. No result hangs on it.
+constexpr int kTile = CuriosityTable::kRows;
+// Slots whose statistics are summed together, in a fixed order; tiles are made of whole groups.
+constexpr int kSumSlots = 8;
+
+/// Slots of a tile, such that all threads have one.
+int tile_slots(std::int64_t episodes, int threads) {
+  const std::int64_t share = (episodes + threads - 1) / threads;
+  return static_cast<int>(std::min<std::int64_t>(kTile, (share + kSumSlots - 1) / kSumSlots * kSumSlots));
+}
 
 /// One worker's scratch.
 template <Rules R>
@@ -25,18 +34,21 @@ struct TileScratch {
   using T = Money<R>;
   TileScratch(const CollectorSetup& s, int state_size)
       : state(static_cast<std::size_t>(kTile * state_size)),
+        bar(kTile),
+        numbers(kTile * kPortfolioNumbers),
         online(s.dueling, kTile),
         target(s.dueling, kTile),
-        curiosity(s.curiosity, kTile),
-        error(kTile),
-        bonus_row(kTile),
+        curiosity(s.curiosity),
         result(kTile),
         q_selected(kTile) {}
-  std::vector<float> state;  // [kTile, S]
+  // States to evaluate: either whole, or what the market's layer needs.
+  Floats state;                // [kTile, S]
+  std::vector<i32> bar;        // [kTile]
+  std::vector<float> numbers;  // [kTile, 3]
   DuelingActivations online, target;
-  CuriosityActivations curiosity;
-  std::vector<float> error;
-  std::vector<int> bonus_row;  // slot in tile of each row of the curiosity batch
+  CuriosityTable::Scratch curiosity;
+  std::array<CuriosityTable::Key, kTile> keys{};
+  std::array<float, kTile> errors{}, error{};  // of keys; of slots
   std::vector<StepResult<T>> result;
   std::vector<float> q_selected;
 };
@@ -57,8 +69,9 @@ class RuleCollector final : public Collector {
   explicit RuleCollector(const CollectorSetup& setup)
       : setup_(setup),
         market_{setup.dataset->market.data(), setup.dataset->features},
-        online_(setup.dueling),
-        curiosity_(setup.curiosity),
+        net_(setup.dueling),
+        tables_(MarketLayer::pays(net_.layers()[kShared0], setup.dataset->bars(), setup.episodes * setup.steps)),
+        curiosity_(setup.curiosity, market_, setup.params.curiosity_weight > 0 ? setup.dataset->bars() : 0),
         starts_(usable_starts(*setup.dataset, setup.params.episode_length)),
         total_starts_(std::accumulate(starts_.begin(), starts_.end(), std::int64_t{0})),
         slots_(static_cast<std::size_t>(setup.episodes)) {
@@ -72,16 +85,27 @@ class RuleCollector final : public Collector {
 
   CollectStats play_round(ThreadPool& pool, const RoundInputs& inputs, RoundBuffers& buffers) override {
     prepare(inputs, buffers);
-    while (static_cast<int>(scratch_.size()) < pool.size()) scratch_.emplace_back(setup_, market_.state_size());
-    const int tiles = static_cast<int>((setup_.episodes + kTile - 1) / kTile);
-    std::vector<CollectStats> stats(static_cast<std::size_t>(tiles));
-    pool.run(tiles, [&](int tile, int worker) {
-      play_tile(tile, inputs, buffers, scratch_[static_cast<std::size_t>(worker)],
-                stats[static_cast<std::size_t>(tile)]);
+    while (static_cast<int>(scratch_.size()) < pool.size()) {
+      scratch_.push_back(std::make_unique<TileScratch<R>>(setup_, market_.state_size()));
+    }
+    const bool evaluates_target = inputs.outputs.target_q || inputs.outputs.td_error;
+    if (tables_) {
+      const DenseLayer& layer = net_.layers()[kShared0];
+      online_market_.fill(pool, layer, inputs.online, market_, setup_.dataset->bars());
+      if (evaluates_target) target_market_.fill(pool, layer, inputs.target, market_, setup_.dataset->bars());
+    }
+    stats_.assign(static_cast<std::size_t>((setup_.episodes + kSumSlots - 1) / kSumSlots), {});
+    const int slots = tile_slots(setup_.episodes, pool.size());
+    pool.run(static_cast<int>((setup_.episodes + slots - 1) / slots), [&](int tile, int worker) {
+      const std::int64_t first = static_cast<std::int64_t>(tile) * slots;
+      const int here = static_cast<int>(std::min<std::int64_t>(slots, setup_.episodes - first));
+      play_tile(first, here, inputs, buffers, *scratch_[static_cast<std::size_t>(worker)]);
     });
     steps_taken_ += static_cast<std::uint64_t>(setup_.steps);
-    return total(stats);
+    return total(stats_);
   }
+
+  void forget_curiosity() override { curiosity_.clear(); }
 
   std::vector<std::uint8_t> slot_bytes() const override {
     std::vector<std::uint8_t> bytes(slot_byte_count());
@@ -132,11 +156,11 @@ class RuleCollector final : public Collector {
 
   double close(i32 bar) const { return setup_.dataset->close[static_cast<std::size_t>(bar)]; }
 
-  void play_tile(int tile, const RoundInputs& inputs, RoundBuffers& buffers, TileScratch<R>& scratch,
-                 CollectStats& stats) {
+  void play_tile(std::int64_t first_slot, int slots, const RoundInputs& inputs, RoundBuffers& buffers,
+                 TileScratch<R>& scratch) {
     TileStep at{};
-    at.first_slot = static_cast<std::int64_t>(tile) * kTile;
-    at.slots = static_cast<int>(std::min<std::int64_t>(kTile, setup_.episodes - at.first_slot));
+    at.first_slot = first_slot;
+    at.slots = slots;
     if constexpr (R.round_keeps_portfolio) {
       // Classic rounds: the bar jumps and the step counter restarts, whatever is held goes on.
       for (int i = 0; i < at.slots && steps_taken_ > 0; ++i) {
@@ -150,7 +174,7 @@ class RuleCollector final : public Collector {
       at.row = t * setup_.episodes + at.first_slot;
       at.global_step = steps_taken_ + static_cast<std::uint64_t>(t);
       act(at, inputs, buffers, scratch);
-      finish_rewards(at, inputs, buffers, scratch, stats);
+      finish_rewards(at, inputs, buffers, scratch);
       if (inputs.outputs.target_q || inputs.outputs.td_error) evaluate_targets(at, inputs, buffers, scratch);
     }
   }
@@ -158,17 +182,41 @@ class RuleCollector final : public Collector {
   /// Observes, chooses and steps every slot of the tile; a slot whose episode ended restarts after its true next state
   /// was written down.
   void act(const TileStep& at, const RoundInputs& inputs, RoundBuffers& buffers, TileScratch<R>& scratch) {
-    const int state_size = market_.state_size();
     for (int i = 0; i < at.slots; ++i) {
       Slot<T>& slot = slots_[static_cast<std::size_t>(at.first_slot + i)];
       Experience& e = buffers.rows[static_cast<std::size_t>(at.row + i)];
       e = {};
       e.bar = slot.bar < slot.last_bar ? slot.bar : -1;
       if (e.bar >= 0) set_numbers(e.now, observe<R>(setup_.params, slot.portfolio, static_cast<T>(close(e.bar))));
-      market_.write_now(e, scratch.state.data() + static_cast<std::ptrdiff_t>(i) * state_size);
+      put_state(e.bar, e.now, i, scratch);
     }
-    online_.forward(inputs.online, at.slots, scratch.state.data(), scratch.online);
+    const DuelingRows act = scratch.online.at(0);
+    trunk(inputs.online, online_market_, at.slots, scratch, act);
+    net_.advantage_stream(inputs.online, at.slots, act);
+    if (inputs.outputs.td_error) net_.value_stream(inputs.online, at.slots, act);
     for (int i = 0; i < at.slots; ++i) step_slot(at, i, inputs, buffers, scratch);
+  }
+
+  /// Row `i` of the states that trunk() evaluates.
+  void put_state(i32 bar, const float* numbers, int i, TileScratch<R>& scratch) const {
+    if (!tables_) {
+      market_.write_state(bar, numbers, scratch.state.data() + static_cast<std::ptrdiff_t>(i) * market_.state_size());
+      return;
+    }
+    scratch.bar[static_cast<std::size_t>(i)] = bar;
+    std::copy_n(numbers, kPortfolioNumbers,
+                scratch.numbers.data() + static_cast<std::ptrdiff_t>(i) * kPortfolioNumbers);
+  }
+
+  void trunk(const float* parameters, const MarketLayer& market, int rows, const TileScratch<R>& scratch,
+             const DuelingRows& act) const {
+    if (tables_) {
+      market.finish(net_.layers()[kShared0], parameters, rows, scratch.bar.data(), scratch.numbers.data(),
+                    act.hidden_0);
+    } else {
+      net_.first_layer(parameters, rows, scratch.state.data(), act);
+    }
+    net_.second_layer(parameters, rows, act);
   }
 
   void step_slot(const TileStep& at, int i, const RoundInputs& inputs, RoundBuffers& buffers, TileScratch<R>& scratch) {
@@ -177,7 +225,7 @@ class RuleCollector final : public Collector {
     Experience& e = buffers.rows[static_cast<std::size_t>(at.row + i)];
     StepResult<T>& result = scratch.result[static_cast<std::size_t>(i)];
     const int actions = setup_.dueling.actions;
-    const float* q = scratch.online.q.data() + static_cast<std::ptrdiff_t>(i) * actions;
+    const DuelingRows act = scratch.online.at(0);
     if (e.bar < 0) {
       e.action_flags = pack_action(0, true, false);
       result = {};
@@ -187,14 +235,14 @@ class RuleCollector final : public Collector {
       return;
     }
     const int action =
-        explore<R>(slot, setup_.seed, index, at.global_step, inputs.epsilon, actions, argmax(q, actions));
+        explore<R>(slot, setup_.seed, index, at.global_step, inputs.epsilon, actions, net_.greedy(act, i));
     const std::size_t next = static_cast<std::size_t>(e.bar) + 1;
     const Dataset& d = *setup_.dataset;
     result =
         step<R>(setup_.params, slot, action, {close(e.bar), d.open[next], d.high[next], d.low[next], d.close[next]});
     set_numbers(e.next, observe<R>(setup_.params, slot.portfolio, result.next_price));
     e.action_flags = pack_action(action, result.terminal, result.truncated);
-    scratch.q_selected[static_cast<std::size_t>(i)] = q[action];
+    if (inputs.outputs.td_error) scratch.q_selected[static_cast<std::size_t>(i)] = net_.q(act, i, action);
     if (!result.terminal && !result.truncated) return;
     if constexpr (R.restart_at_random) {
       restart(index);
@@ -208,8 +256,7 @@ class RuleCollector final : public Collector {
   }
 
   /// Curiosity for the tile in one batch, then each reward, and the round's statistics.
-  void finish_rewards(const TileStep& at, const RoundInputs& inputs, RoundBuffers& buffers, TileScratch<R>& scratch,
-                      CollectStats& stats) {
+  void finish_rewards(const TileStep& at, const RoundInputs& inputs, RoundBuffers& buffers, TileScratch<R>& scratch) {
     const bool curious = setup_.params.curiosity_weight > 0;
     if (curious) predict(at, inputs, buffers, scratch);
     for (int i = 0; i < at.slots; ++i) {
@@ -226,45 +273,41 @@ class RuleCollector final : public Collector {
         buffers.components[c + 2] = static_cast<float>(result.reward.diversity);
         buffers.components[c + 3] = static_cast<float>(curiosity);
       }
-      stats.mean_reward += e.reward;
+      CollectStats& stats = stats_[static_cast<std::size_t>(at.first_slot + i) / kSumSlots];
+      ++stats.steps;
+      stats.mean_reward += static_cast<double>(e.reward);
       if (result.equity > 0) stats.mean_return += static_cast<double>(result.next_equity / result.equity) - 1.0;
       stats.episodes += result.terminal || result.truncated ? 1 : 0;
       stats.ruins += result.ruin ? 1 : 0;
     }
-    stats.steps += at.slots;
   }
 
   void predict(const TileStep& at, const RoundInputs& inputs, const RoundBuffers& buffers, TileScratch<R>& scratch) {
-    int rows = 0;
+    std::size_t rows = 0;
+    std::array<std::size_t, kTile> slot{};  // of each key
     for (int i = 0; i < at.slots; ++i) {
       const Experience& e = buffers.rows[static_cast<std::size_t>(at.row + i)];
       if (e.bar < 0) continue;
-      const auto category = static_cast<Category>(setup_.params.actions.category[action_of(e)]);
-      curiosity_.fill_row(market_, e.bar, category, rows, scratch.curiosity);
-      scratch.bonus_row[static_cast<std::size_t>(rows++)] = i;
+      scratch.keys[rows] = {e.bar, static_cast<Category>(setup_.params.actions.category[action_of(e)])};
+      slot[rows++] = static_cast<std::size_t>(i);
     }
-    if (rows == 0) return;
-    std::array<float, kTile> errors{};
-    curiosity_.forward(inputs.curiosity, rows, scratch.curiosity, errors.data());
-    for (int r = 0; r < rows; ++r) {
-      scratch.error[static_cast<std::size_t>(scratch.bonus_row[static_cast<std::size_t>(r)])] =
-          errors[static_cast<std::size_t>(r)];
-    }
+    curiosity_.errors(inputs.curiosity, {scratch.keys.data(), rows}, scratch.curiosity, scratch.errors.data());
+    for (std::size_t r = 0; r < rows; ++r) scratch.error[slot[r]] = scratch.errors[r];
   }
 
   void evaluate_targets(const TileStep& at, const RoundInputs& inputs, RoundBuffers& buffers, TileScratch<R>& scratch) {
-    const int state_size = market_.state_size();
-    const int actions = setup_.dueling.actions;
     for (int i = 0; i < at.slots; ++i) {
-      market_.write_next(buffers.rows[static_cast<std::size_t>(at.row + i)],
-                         scratch.state.data() + static_cast<std::ptrdiff_t>(i) * state_size);
+      const Experience& e = buffers.rows[static_cast<std::size_t>(at.row + i)];
+      put_state(e.bar < 0 ? -1 : e.bar + 1, e.next, i, scratch);
     }
-    online_.forward(inputs.target, at.slots, scratch.state.data(), scratch.target);
+    const DuelingRows act = scratch.target.at(0);
+    trunk(inputs.target, target_market_, at.slots, scratch, act);
+    net_.value_stream(inputs.target, at.slots, act);
+    net_.advantage_stream(inputs.target, at.slots, act);
     for (int i = 0; i < at.slots; ++i) {
       const std::size_t row = static_cast<std::size_t>(at.row + i);
       const Experience& e = buffers.rows[row];
-      const float* q = scratch.target.q.data() + static_cast<std::ptrdiff_t>(i) * actions;
-      const float best = e.bar < 0 ? 0.0f : q[argmax(q, actions)];
+      const float best = e.bar < 0 ? 0.0f : net_.q(act, i, net_.greedy(act, i));
       if (inputs.outputs.target_q) buffers.target_q[row] = best;
       if (!inputs.outputs.td_error) continue;
       const float q_selected = scratch.q_selected[static_cast<std::size_t>(i)];
@@ -273,9 +316,9 @@ class RuleCollector final : public Collector {
     }
   }
 
-  static CollectStats total(const std::vector<CollectStats>& tiles) {
+  static CollectStats total(const std::vector<CollectStats>& groups) {
     CollectStats sum;
-    for (const CollectStats& s : tiles) {
+    for (const CollectStats& s : groups) {
       sum.mean_reward += s.mean_reward;
       sum.mean_return += s.mean_return;
       sum.steps += s.steps;
@@ -289,12 +332,15 @@ class RuleCollector final : public Collector {
 
   CollectorSetup setup_;
   Market market_;
-  DuelingNet online_;
-  CuriosityNet curiosity_;
+  DuelingNet net_;
+  bool tables_;  // whether the first layer's market part is computed once per bar
+  MarketLayer online_market_, target_market_;
+  CuriosityTable curiosity_;
   std::vector<std::int64_t> starts_;
   std::int64_t total_starts_;
   std::vector<Slot<T>> slots_;
-  std::vector<TileScratch<R>> scratch_;
+  std::vector<std::unique_ptr<TileScratch<R>>> scratch_;  // [workers]
+  std::vector<CollectStats> stats_;                       // [groups of kSumSlots slots]
   std::uint64_t steps_taken_ = 0;
 };
 

@@ -4,8 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "backend/cpu/curiosity_net.h"
+#include "backend/cpu/curiosity_table.h"
 #include "backend/cpu/dueling_net.h"
+#include "backend/cpu/market_layer.h"
 #include "backend/cpu/states.h"
 #include "backend/cpu/thread_pool.h"
 #include "env/params.h"
@@ -35,6 +36,8 @@ class Collector {
   virtual ~Collector() = default;
 
   virtual CollectStats play_round(ThreadPool& pool, const RoundInputs& inputs, RoundBuffers& buffers) = 0;
+  /// To be called when the curiosity model's weights have changed.
+  virtual void forget_curiosity() = 0;
 
   /// The slots' bytes and the number of steps that each slot has taken since the beginning: all that lives between
   /// rounds.

@@ -57,21 +57,25 @@ class CpuBackend final : public Backend {
     return learner_.learn(pool_, replay_, request, online_, target_);
   }
 
-  CuriosityStats train_curiosity() override { return curiosity_learner_.train(pool_, replay_, curiosity_); }
+  CuriosityStats train_curiosity() override {
+    const CuriosityStats stats = curiosity_learner_.train(pool_, replay_, curiosity_);
+    collector_->forget_curiosity();
+    return stats;
+  }
 
   Experiences download() const override;
 
   std::vector<float> weights(Network network) const override {
-    const std::vector<float>& inside = parameters(network);
-    std::vector<float> files(inside.size());
-    transpose_layers(layers(network), true, inside, files);
+    std::vector<float> files(static_cast<std::size_t>(parameter_count(specs(network))));
+    transpose_layers(layers(network), true, parameters(network), files);
     return files;
   }
 
   void sync(Network network, const TensorMap& tensors, const std::string& prefix, const std::string& origin) override {
-    std::vector<float> files(parameters(network).size());
+    std::vector<float> files(static_cast<std::size_t>(parameter_count(specs(network))));
     take_network(tensors, prefix, specs(network), files, origin);
     transpose_layers(layers(network), false, files, mutable_parameters(network));
+    if (network == Network::kCuriosity) collector_->forget_curiosity();
   }
 
   void save_state(TensorMap& tensors) const override;
@@ -89,22 +93,21 @@ class CpuBackend final : public Backend {
             static_cast<float>(config_.learn.gamma)};
   }
 
-  std::vector<float> initial_weights(const std::vector<TensorSpec>& tensors, u32 network,
-                                     std::span<const DenseLayer> dense) const {
+  Floats initial_weights(const std::vector<TensorSpec>& tensors, u32 network, std::span<const DenseLayer> dense) const {
     u64 drawn = 0;
     std::vector<float> files(static_cast<std::size_t>(parameter_count(tensors)));
     init_network(tensors, files, [&] {
       return static_cast<float>(unit_interval(random_words(config_.seed, network, drawn++, Draw::kInit).word[0]));
     });
-    std::vector<float> inside(files.size());
+    Floats inside(dense.back().end());
     transpose_layers(dense, false, files, inside);
     return inside;
   }
 
-  const std::vector<float>& parameters(Network network) const {
+  const Floats& parameters(Network network) const {
     return network == Network::kOnline ? online_ : network == Network::kTarget ? target_ : curiosity_;
   }
-  std::vector<float>& mutable_parameters(Network network) {
+  Floats& mutable_parameters(Network network) {
     return network == Network::kOnline ? online_ : network == Network::kTarget ? target_ : curiosity_;
   }
   std::span<const DenseLayer> layers(Network network) const {
@@ -127,7 +130,7 @@ class CpuBackend final : public Backend {
   Replay replay_;
   Learner learner_;
   CuriosityLearner curiosity_learner_;
-  std::vector<float> online_, target_, curiosity_;  // [in, out] by layer
+  Floats online_, target_, curiosity_;  // laid out as layers.h says
   RoundBuffers round_;
 };
 

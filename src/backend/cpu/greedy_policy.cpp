@@ -1,7 +1,5 @@
 #include "backend/cpu/greedy_policy.h"
 
-#include "learn/td.h"
-
 namespace warptape::cpu {
 
 GreedyPolicy::GreedyPolicy(const DuelingShape& shape, std::span<const float> weights, const Market& market)
@@ -15,8 +13,11 @@ GreedyPolicy::GreedyPolicy(const DuelingShape& shape, std::span<const float> wei
 
 int GreedyPolicy::act(i32 bar, const Observation& observation) {
   market_.write_state(bar, observation.number, state_.data());
-  net_.forward(parameters_.data(), 1, state_.data(), activations_);
-  return argmax(activations_.q.data(), net_.shape().actions);
+  const DuelingRows act = activations_.at(0);
+  net_.first_layer(parameters_.data(), 1, state_.data(), act);
+  net_.second_layer(parameters_.data(), 1, act);
+  net_.advantage_stream(parameters_.data(), 1, act);
+  return net_.greedy(act, 0);
 }
 
 }  // namespace warptape::cpu

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "backend/cpu/dueling_net.h"
 #include "backend/cpu/states.h"
@@ -21,7 +20,7 @@ class GreedyPolicy {
  private:
   DuelingNet net_;
   Market market_;
-  std::vector<float> parameters_, state_;
+  Floats parameters_, state_;
   DuelingActivations activations_;
 };
 

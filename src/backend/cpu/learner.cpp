@@ -1,7 +1,6 @@
 #include "backend/cpu/learner.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "core/check.h"
@@ -12,44 +11,36 @@ namespace warptape::cpu {
 
 namespace {
 
-// Rows of a tile of the batch. A constant: the order in which gradients are summed hangs on it.
-constexpr int kTile = 64;
+constexpr int kTile = 64;         // rows that a task takes forward and backward
+constexpr int kTilesAThread = 2;  // of a chunk: activations that stay in the second-level cache until they are used
+constexpr int kBlockInputs = 32;  // of a layer, that a task of the weights' gradient takes
 
-int tiles_of(std::size_t rows) {
-  return static_cast<int>((rows + kTile - 1) / kTile);
-}
-
-/// Rows of tile `tile` of a batch of `rows`.
-int tile_rows(std::size_t rows, int tile) {
-  return static_cast<int>(std::min<std::size_t>(kTile, rows - static_cast<std::size_t>(tile) * kTile));
+/// Rows of a chunk for `batch` rows: enough tiles for all threads.
+int chunk_rows(std::size_t batch, int threads) {
+  return static_cast<int>(std::min<std::size_t>(batch, static_cast<std::size_t>(kTile * kTilesAThread * threads)));
 }
 
 AdamSettings adam_settings(const LearnConfig& c) {
   return {c.beta1, c.beta2, c.epsilon, c.optimiser == "adamw" ? c.weight_decay : 0.0, c.clip_norm};
 }
 
-/// gradients[0] + gradients[1] + …, in that order.
-void sum_in_order(const std::vector<std::vector<float>>& gradients, int tiles, std::vector<float>& sum) {
-  sum = gradients[0];
-  for (std::size_t t = 1; t < static_cast<std::size_t>(tiles); ++t) {
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += gradients[t][i];
-  }
-}
-
 }  // namespace
 
-struct Learner::Scratch {
-  Scratch(const DuelingShape& shape, int state_size)
-      : state(static_cast<std::size_t>(kTile * state_size)),
-        next(static_cast<std::size_t>(kTile * state_size)),
-        dq(static_cast<std::size_t>(kTile * shape.actions)),
-        online(shape, kTile),
-        online_next(shape, kTile),
-        target_next(shape, kTile),
-        gradients(shape, kTile) {}
-  std::vector<float> state, next, dq;
-  DuelingActivations online, online_next, target_next;
-  DuelingGradients gradients;
+/// What forward and backward leave for the gradient of the weights.
+struct Learner::Chunk {
+  Chunk(const DuelingShape& shape, int rows)
+      : capacity(rows), state(static_cast<std::size_t>(rows * shape.state)), online(shape, rows), slopes(shape, rows) {}
+  int capacity;
+  Floats state;
+  DuelingActivations online, slopes;
+};
+
+/// One worker's scratch of a tile.
+struct Learner::Worker {
+  explicit Worker(const DuelingShape& shape)
+      : next(static_cast<std::size_t>(kTile * shape.state)), online_next(shape, kTile), target_next(shape, kTile) {}
+  Floats next;
+  DuelingActivations online_next, target_next;
 };
 
 Learner::Learner(const LearnConfig& config, const DuelingShape& shape, const Market& market, std::uint64_t seed)
@@ -57,16 +48,25 @@ Learner::Learner(const LearnConfig& config, const DuelingShape& shape, const Mar
       net_(shape),
       market_(market),
       seed_(seed),
-      optimiser_(net_.parameter_count(), adam_settings(config)) {}
+      optimiser_(net_.layers(), adam_settings(config)),
+      blocks_(layer_blocks(net_.layers(), kBlockInputs)),
+      gradient_(net_.parameter_count()),
+      transposed_(net_.transposed_count()) {}
+
+Learner::~Learner() = default;
 
 LearnStats Learner::learn(ThreadPool& pool, const Replay& replay, const LearnRequest& request, std::span<float> online,
                           std::span<float> target) {
   LearnStats mean;
+  refresh_transposed(online);
   for (std::int64_t u = 0; u < request.updates; ++u) {
     draw(replay, static_cast<std::uint64_t>(optimiser_.steps()));
-    const LearnStats one = run_tiles(pool, online.data(), target.data());
-    mean.gradient_norm += optimiser_.step(pool, tiles_of(batch_.size()), gradients_, request.learning_rate, online);
-    sync_target(online, target);
+    const LearnStats one = run_batch(pool, online.data(), target.data());
+    mean.gradient_norm += optimiser_.step(pool, gradient_, request.learning_rate, online, [&](const LayerBlock& block) {
+      const DenseLayer& layer = net_.layers()[static_cast<std::size_t>(block.layer)];
+      transpose_weights(layer, block.first, block.count, online.data(), transposed_.data());
+      sync_target(block, online, target);
+    });
     mean.loss += one.loss;
     mean.q += one.q;
     mean.abs_q += one.abs_q;
@@ -85,8 +85,9 @@ LearnStats Learner::learn(ThreadPool& pool, const Replay& replay, const LearnReq
 LearnStats Learner::gradient(ThreadPool& pool, const std::vector<Experience>& batch, std::span<const float> online,
                              std::span<const float> target, std::vector<float>& gradient) {
   batch_ = batch;
-  const LearnStats stats = run_tiles(pool, online.data(), target.data());
-  sum_in_order(gradients_, tiles_of(batch_.size()), gradient);
+  refresh_transposed(online);
+  const LearnStats stats = run_batch(pool, online.data(), target.data());
+  gradient.assign(gradient_.begin(), gradient_.end());
   return stats;
 }
 
@@ -98,71 +99,85 @@ void Learner::draw(const Replay& replay, std::uint64_t update) {
   }
 }
 
-LearnStats Learner::run_tiles(ThreadPool& pool, const float* online, const float* target) {
-  const int tiles = tiles_of(batch_.size());
-  while (static_cast<int>(gradients_.size()) < tiles) gradients_.emplace_back(net_.parameter_count());
-  while (static_cast<int>(scratch_.size()) < pool.size()) {
-    scratch_.push_back(std::make_shared<Scratch>(net_.shape(), market_.state_size()));
+LearnStats Learner::run_batch(ThreadPool& pool, const float* online, const float* target) {
+  const int rows = static_cast<int>(batch_.size());
+  const int chunk = chunk_rows(batch_.size(), pool.size());
+  if (!chunk_ || chunk_->capacity < chunk) chunk_ = std::make_unique<Chunk>(net_.shape(), chunk);
+  while (static_cast<int>(workers_.size()) < pool.size()) workers_.push_back(std::make_unique<Worker>(net_.shape()));
+  loss_.resize(batch_.size());
+  q_.resize(batch_.size());
+  for (int first = 0; first < rows; first += chunk) {
+    const int here = std::min(chunk, rows - first);
+    pool.run((here + kTile - 1) / kTile, [&](int tile, int worker) {
+      const int row = tile * kTile;
+      run_tile(first + row, std::min(kTile, here - row), row, online, target,
+               *workers_[static_cast<std::size_t>(worker)]);
+    });
+    pool.run(static_cast<int>(blocks_.size()), [&](int block, int) {
+      net_.gradient_block(blocks_[static_cast<std::size_t>(block)], here, chunk_->state.data(), chunk_->online.at(0),
+                          chunk_->slopes.at(0), first > 0, gradient_.data());
+    });
   }
-  sums_.assign(static_cast<std::size_t>(tiles), {});
-  pool.run(tiles, [&](int tile, int worker) {
-    const std::size_t t = static_cast<std::size_t>(tile);
-    sums_[t] = run_tile(tile, online, target, *scratch_[static_cast<std::size_t>(worker)], gradients_[t].data());
-  });
   LearnStats stats;
-  for (const TileSums& s : sums_) {
-    stats.loss += s.loss;
-    stats.q += s.q;
-    stats.abs_q += s.abs_q;
+  for (std::size_t i = 0; i < batch_.size(); ++i) {
+    stats.loss += static_cast<double>(loss_[i]);
+    stats.q += static_cast<double>(q_[i]);
+    stats.abs_q += std::abs(static_cast<double>(q_[i]));
   }
-  const double rows = static_cast<double>(batch_.size());
   stats.loss /= rows;
   stats.q /= rows;
   stats.abs_q /= rows;
   return stats;
 }
 
-Learner::TileSums Learner::run_tile(int tile, const float* online, const float* target, Scratch& s,
-                                    float* gradient) const {
-  const int rows = tile_rows(batch_.size(), tile);
+/// Rows [first, first + rows) of the batch, into the chunk from its row `chunk_row` on.
+void Learner::run_tile(int first, int rows, int chunk_row, const float* online, const float* target, Worker& worker) {
   const int state_size = market_.state_size();
-  const int actions = net_.shape().actions;
-  const Experience* batch = batch_.data() + static_cast<std::ptrdiff_t>(tile) * kTile;
+  const Experience* batch = batch_.data() + first;
+  float* state = chunk_->state.data() + static_cast<std::ptrdiff_t>(chunk_row) * state_size;
   for (int r = 0; r < rows; ++r) {
-    market_.write_now(batch[r], s.state.data() + static_cast<std::ptrdiff_t>(r) * state_size);
-    market_.write_next(batch[r], s.next.data() + static_cast<std::ptrdiff_t>(r) * state_size);
+    market_.write_now(batch[r], state + static_cast<std::ptrdiff_t>(r) * state_size);
+    market_.write_next(batch[r], worker.next.data() + static_cast<std::ptrdiff_t>(r) * state_size);
   }
-  net_.forward(online, rows, s.state.data(), s.online);
-  net_.forward(online, rows, s.next.data(), s.online_next);
-  net_.forward(target, rows, s.next.data(), s.target_next);
+  const DuelingRows now = chunk_->online.at(chunk_row);
+  const DuelingRows slopes = chunk_->slopes.at(chunk_row);
+  const DuelingRows online_next = worker.online_next.at(0);
+  const DuelingRows target_next = worker.target_next.at(0);
+  net_.forward(online, rows, state, now);
+  net_.first_layer(online, rows, worker.next.data(), online_next);
+  net_.second_layer(online, rows, online_next);
+  net_.advantage_stream(online, rows, online_next);
+  net_.forward(target, rows, worker.next.data(), target_next);
 
-  TileSums sums;
-  std::fill(s.dq.begin(), s.dq.end(), 0.0f);
   const float mean = 1.0f / static_cast<float>(batch_.size());
+  const float delta = static_cast<float>(config_.huber_delta);
   for (int r = 0; r < rows; ++r) {
-    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(r) * actions;
-    const int best = argmax(s.online_next.q.data() + at, actions);
-    const float y = td_target(batch[r].reward, static_cast<float>(config_.gamma),
-                              s.target_next.q[static_cast<std::size_t>(at + best)], is_terminal(batch[r]));
-    const std::size_t chosen = static_cast<std::size_t>(at + action_of(batch[r]));
-    const float q = s.online.q[chosen];
-    const float delta = static_cast<float>(config_.huber_delta);
-    s.dq[chosen] = huber_slope(q - y, delta) * mean;
-    sums.loss += huber_loss(q - y, delta);
-    sums.q += q;
-    sums.abs_q += std::abs(q);
+    const float next_q = net_.q(target_next, r, net_.greedy(online_next, r));
+    const float y = td_target(batch[r].reward, static_cast<float>(config_.gamma), next_q, is_terminal(batch[r]));
+    const float q = net_.q(now, r, action_of(batch[r]));
+    net_.head_gradient(r, action_of(batch[r]), huber_slope(q - y, delta) * mean, slopes);
+    loss_[static_cast<std::size_t>(first + r)] = huber_loss(q - y, delta);
+    q_[static_cast<std::size_t>(first + r)] = q;
   }
-  net_.backward(online, rows, s.state.data(), s.online, s.dq.data(), s.gradients, gradient);
-  return sums;
+  net_.backward(transposed_.data(), rows, now, slopes);
 }
 
-void Learner::sync_target(std::span<const float> online, std::span<float> target) const {
+void Learner::refresh_transposed(std::span<const float> online) {
+  for (const DenseLayer& layer : net_.layers()) {
+    transpose_weights(layer, 0, layer.in, online.data(), transposed_.data());
+  }
+}
+
+void Learner::sync_target(const LayerBlock& block, std::span<const float> online, std::span<float> target) const {
+  const float* from = online.data();
+  float* __restrict to = target.data();
   if (config_.target_sync == "hard") {
-    if (optimiser_.steps() % config_.target_every == 0) std::copy(online.begin(), online.end(), target.begin());
+    if (optimiser_.steps() % config_.target_every == 0)
+      std::copy(from + block.begin, from + block.end, to + block.begin);
     return;
   }
   const float tau = static_cast<float>(config_.tau);
-  for (std::size_t i = 0; i < target.size(); ++i) target[i] = polyak(target[i], online[i], tau);
+  for (std::size_t i = block.begin; i < block.end; ++i) to[i] = polyak(to[i], from[i], tau);
 }
 
 CuriosityLearner::CuriosityLearner(const CuriosityConfig& config, const CuriosityShape& shape, const Market& market,
@@ -172,10 +187,14 @@ CuriosityLearner::CuriosityLearner(const CuriosityConfig& config, const Curiosit
       market_(market),
       actions_(actions),
       seed_(seed),
-      optimiser_(net_.parameter_count(), AdamSettings{}) {}
+      optimiser_(net_.layers(), AdamSettings{}),
+      gradient_(net_.parameter_count()),
+      transposed_(net_.transposed_count()),
+      activations_(shape, static_cast<int>(config.batch)) {}
 
 CuriosityStats CuriosityLearner::train(ThreadPool& pool, const Replay& replay, std::span<float> weights) {
   CuriosityStats stats;
+  refresh_transposed(weights);
   for (std::int64_t b = 0; b < config_.batches; ++b) {
     batch_.clear();
     const auto update = static_cast<std::uint64_t>(optimiser_.steps());
@@ -185,8 +204,11 @@ CuriosityStats CuriosityLearner::train(ThreadPool& pool, const Replay& replay, s
       if (e.bar >= 0) batch_.push_back(e);  // a classic row of zeros has nothing to predict
     }
     if (batch_.empty()) continue;
-    stats.loss += run_tiles(pool, weights.data());
-    optimiser_.step(pool, tiles_of(batch_.size()), gradients_, config_.learning_rate, weights);
+    stats.loss += run_batch(pool, weights.data());
+    optimiser_.step(pool, gradient_, config_.learning_rate, weights, [&](const LayerBlock& block) {
+      const DenseLayer& layer = net_.layers()[static_cast<std::size_t>(block.layer)];
+      transpose_weights(layer, block.first, block.count, weights.data(), transposed_.data());
+    });
   }
   stats.loss /= static_cast<double>(config_.batches);
   return stats;
@@ -195,34 +217,38 @@ CuriosityStats CuriosityLearner::train(ThreadPool& pool, const Replay& replay, s
 double CuriosityLearner::gradient(ThreadPool& pool, const std::vector<Experience>& batch,
                                   std::span<const float> weights, std::vector<float>& gradient) {
   batch_ = batch;
-  const double loss = run_tiles(pool, weights.data());
-  sum_in_order(gradients_, tiles_of(batch_.size()), gradient);
+  activations_ = CuriosityActivations(net_.shape(), static_cast<int>(batch.size()));
+  refresh_transposed(weights);
+  const double loss = run_batch(pool, weights.data());
+  gradient.assign(gradient_.begin(), gradient_.end());
   return loss;
 }
 
-double CuriosityLearner::run_tiles(ThreadPool& pool, const float* weights) {
-  const int tiles = tiles_of(batch_.size());
-  while (static_cast<int>(gradients_.size()) < tiles) gradients_.emplace_back(net_.parameter_count());
-  while (static_cast<int>(scratch_.size()) < pool.size()) {
-    scratch_.push_back(std::make_unique<CuriosityActivations>(net_.shape(), kTile));
-  }
-  const float mean = 1.0f / static_cast<float>(batch_.size());
-  std::vector<double> losses(static_cast<std::size_t>(tiles));
-  pool.run(tiles, [&](int tile, int worker) {
-    const int rows = tile_rows(batch_.size(), tile);
-    CuriosityActivations& act = *scratch_[static_cast<std::size_t>(worker)];
+double CuriosityLearner::run_batch(ThreadPool& pool, const float* weights) {
+  const int batch = static_cast<int>(batch_.size());
+  const float mean = 1.0f / static_cast<float>(batch);
+  errors_.resize(batch_.size());
+  pool.run((batch + kTile - 1) / kTile, [&](int tile, int) {
+    const int first = tile * kTile;
+    const int rows = std::min(kTile, batch - first);
+    const CuriosityRows act = activations_.at(first);
     for (int r = 0; r < rows; ++r) {
-      const Experience& e = batch_[static_cast<std::size_t>(tile) * kTile + static_cast<std::size_t>(r)];
+      const Experience& e = batch_[static_cast<std::size_t>(first + r)];
       net_.fill_row(market_, e.bar, static_cast<Category>(actions_.category[action_of(e)]), r, act);
     }
-    std::array<float, kTile> errors{};
-    net_.forward(weights, rows, act, errors.data());
-    net_.backward(weights, rows, mean, act, gradients_[static_cast<std::size_t>(tile)].data());
-    for (int r = 0; r < rows; ++r) losses[static_cast<std::size_t>(tile)] += errors[static_cast<std::size_t>(r)];
+    net_.forward(weights, rows, act, errors_.data() + first);
+    net_.backward(transposed_.data(), rows, mean, act);
   });
+  net_.gradient(batch, activations_.at(0), gradient_.data());
   double loss = 0;
-  for (const double sum : losses) loss += sum;
-  return loss / static_cast<double>(batch_.size());
+  for (const float error : errors_) loss += static_cast<double>(error);
+  return loss / batch;
+}
+
+void CuriosityLearner::refresh_transposed(std::span<const float> weights) {
+  for (const DenseLayer& layer : net_.layers()) {
+    transpose_weights(layer, 0, layer.in, weights.data(), transposed_.data());
+  }
 }
 
 }  // namespace warptape::cpu

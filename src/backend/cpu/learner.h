@@ -1,6 +1,9 @@
-// Double-DQN and curiosity updates over tiles of a batch (docs/domain.md, section 6).
+// Double-DQN and curiosity updates (docs/domain.md, section 6). A batch goes in chunks of rows: over tiles of a chunk
+// forward and backward, then over blocks of the weights their gradient, each element one sum over all rows in order.
+// So nothing hangs on tiles, chunks or threads.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "backend/cpu/curiosity_net.h"
@@ -16,12 +19,13 @@ namespace warptape::cpu {
 class Learner {
  public:
   Learner(const LearnConfig& config, const DuelingShape& shape, const Market& market, std::uint64_t seed);
+  ~Learner();
 
   /// `request.updates` updates of `online` from the replay; `target` follows as configured.
   LearnStats learn(ThreadPool& pool, const Replay& replay, const LearnRequest& request, std::span<float> online,
                    std::span<float> target);
 
-  /// Gradient of the mean loss over `batch`, summed over tiles, and its statistics; the weights stay. For tests.
+  /// Gradient of the mean loss over `batch`, and its statistics; the weights stay. For tests.
   LearnStats gradient(ThreadPool& pool, const std::vector<Experience>& batch, std::span<const float> online,
                       std::span<const float> target, std::vector<float>& gradient);
 
@@ -29,25 +33,27 @@ class Learner {
   const Optimiser& optimiser() const { return optimiser_; }
 
  private:
-  struct Scratch;
-  struct TileSums {
-    double loss = 0, q = 0, abs_q = 0;
-  };
+  struct Chunk;
+  struct Worker;
 
   void draw(const Replay& replay, std::uint64_t update);
-  LearnStats run_tiles(ThreadPool& pool, const float* online, const float* target);
-  TileSums run_tile(int tile, const float* online, const float* target, Scratch& scratch, float* gradient) const;
-  void sync_target(std::span<const float> online, std::span<float> target) const;
+  /// gradient_ of the batch by weights that transposed_ mirrors.
+  LearnStats run_batch(ThreadPool& pool, const float* online, const float* target);
+  void run_tile(int first, int rows, int chunk_row, const float* online, const float* target, Worker& worker);
+  void refresh_transposed(std::span<const float> online);
+  void sync_target(const LayerBlock& block, std::span<const float> online, std::span<float> target) const;
 
   LearnConfig config_;
   DuelingNet net_;
   Market market_;
   std::uint64_t seed_;
   Optimiser optimiser_;
+  std::vector<LayerBlock> blocks_;
   std::vector<Experience> batch_;
-  std::vector<std::vector<float>> gradients_;  // [tiles][parameters]
-  std::vector<TileSums> sums_;
-  std::vector<std::shared_ptr<Scratch>> scratch_;  // [workers]
+  std::vector<float> loss_, q_;  // [batch]
+  Floats gradient_, transposed_;
+  std::unique_ptr<Chunk> chunk_;
+  std::vector<std::unique_ptr<Worker>> workers_;
 };
 
 class CuriosityLearner {
@@ -65,7 +71,8 @@ class CuriosityLearner {
   const Optimiser& optimiser() const { return optimiser_; }
 
  private:
-  double run_tiles(ThreadPool& pool, const float* weights);
+  double run_batch(ThreadPool& pool, const float* weights);
+  void refresh_transposed(std::span<const float> weights);
 
   CuriosityConfig config_;
   CuriosityNet net_;
@@ -74,8 +81,9 @@ class CuriosityLearner {
   std::uint64_t seed_;
   Optimiser optimiser_;
   std::vector<Experience> batch_;
-  std::vector<std::vector<float>> gradients_;
-  std::vector<std::unique_ptr<CuriosityActivations>> scratch_;
+  std::vector<float> errors_;  // [batch]
+  Floats gradient_, transposed_;
+  CuriosityActivations activations_;  // [curiosity.batch]
 };
 
 }  // namespace warptape::cpu

@@ -1,6 +1,5 @@
 #include "backend/cpu/optimiser.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -9,35 +8,36 @@
 namespace warptape::cpu {
 
 namespace {
-constexpr std::size_t kChunk = 8192;  // parameters a task takes; also fixes the order in which squares are summed
+// Inputs of a layer that one task takes; it also fixes the order in which squares are summed. A multiple of 16, so that
+// the transposed weights of a block are whole cache lines.
+constexpr int kBlockInputs = 32;
+}  // namespace
+
+Optimiser::Optimiser(std::span<const DenseLayer> layers, const AdamSettings& settings)
+    : settings_(settings),
+      blocks_(layer_blocks(layers, kBlockInputs)),
+      squares_(blocks_.size()),
+      moment1_(layers.back().end()),
+      moment2_(layers.back().end()) {}
+
+double Optimiser::measure(ThreadPool& pool, std::span<const float> gradient) {
+  CHECK_EQ(gradient.size(), moment1_.size());
+  pool.run(static_cast<int>(blocks_.size()), [&](int index, int) {
+    const LayerBlock& block = blocks_[static_cast<std::size_t>(index)];
+    // Sixteen sums side by side, since one alone waits for itself at every addition.
+    constexpr std::size_t kLanes = 16;
+    double lanes[kLanes] = {};
+    for (std::size_t i = block.begin; i < block.end; i += kLanes) {
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        lanes[lane] += static_cast<double>(gradient[i + lane]) * static_cast<double>(gradient[i + lane]);
+      }
+    }
+    squares_[static_cast<std::size_t>(index)] = std::accumulate(lanes, lanes + kLanes, 0.0);
+  });
+  return std::sqrt(std::accumulate(squares_.begin(), squares_.end(), 0.0));
 }
 
-Optimiser::Optimiser(std::size_t parameters, const AdamSettings& settings)
-    : settings_(settings), gradient_(parameters), moment1_(parameters), moment2_(parameters) {}
-
-double Optimiser::step(ThreadPool& pool, int tiles, const std::vector<std::vector<float>>& gradients,
-                       double learning_rate, std::span<float> weights) {
-  const std::size_t count = gradient_.size();
-  CHECK_EQ(weights.size(), count);
-  const int chunks = static_cast<int>((count + kChunk - 1) / kChunk);
-  std::vector<double> squares(static_cast<std::size_t>(chunks));
-  pool.run(chunks, [&](int chunk, int) {
-    const std::size_t first = static_cast<std::size_t>(chunk) * kChunk;
-    const std::size_t last = std::min(count, first + kChunk);
-    std::copy(gradients[0].begin() + static_cast<std::ptrdiff_t>(first),
-              gradients[0].begin() + static_cast<std::ptrdiff_t>(last),
-              gradient_.begin() + static_cast<std::ptrdiff_t>(first));
-    for (std::size_t t = 1; t < static_cast<std::size_t>(tiles); ++t) {
-      for (std::size_t i = first; i < last; ++i) gradient_[i] += gradients[t][i];
-    }
-    double sum = 0;
-    for (std::size_t i = first; i < last; ++i) sum += static_cast<double>(gradient_[i]) * gradient_[i];
-    squares[static_cast<std::size_t>(chunk)] = sum;
-  });
-  const double norm = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
-  const float scale =
-      settings_.clip_norm > 0 && norm > settings_.clip_norm ? static_cast<float>(settings_.clip_norm / norm) : 1.0f;
-
+AdamStep Optimiser::next_step(double learning_rate) {
   ++steps_;
   const double power = static_cast<double>(steps_);
   AdamStep s{};
@@ -48,14 +48,21 @@ double Optimiser::step(ThreadPool& pool, int tiles, const std::vector<std::vecto
   s.bias1 = static_cast<float>(1.0 - std::pow(settings_.beta1, power));
   s.root_bias2 = static_cast<float>(std::sqrt(1.0 - std::pow(settings_.beta2, power)));
   s.decay = static_cast<float>(1.0 - learning_rate * settings_.weight_decay);
-  pool.run(chunks, [&](int chunk, int) {
-    const std::size_t first = static_cast<std::size_t>(chunk) * kChunk;
-    const std::size_t last = std::min(count, first + kChunk);
-    for (std::size_t i = first; i < last; ++i) {
-      adam_update(s, gradient_[i] * scale, weights[i], moment1_[i], moment2_[i]);
-    }
-  });
-  return norm;
+  return s;
+}
+
+float Optimiser::clip_scale(double norm) const {
+  return settings_.clip_norm > 0 && norm > settings_.clip_norm ? static_cast<float>(settings_.clip_norm / norm) : 1.0f;
+}
+
+void Optimiser::update(const LayerBlock& block, const AdamStep& s, float scale, std::span<const float> gradient,
+                       std::span<float> weights) {
+  // Local pointers: the compiler can't know that the arrays of two spans and two vectors are four.
+  const float* __restrict g = gradient.data();
+  float* __restrict w = weights.data();
+  float* __restrict m1 = moment1_.data();
+  float* __restrict m2 = moment2_.data();
+  for (std::size_t i = block.begin; i < block.end; ++i) adam_update(s, g[i] * scale, w[i], m1[i], m2[i]);
 }
 
 }  // namespace warptape::cpu

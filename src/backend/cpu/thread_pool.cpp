@@ -2,10 +2,20 @@
 
 #include <algorithm>
 
+#include "backend/cpu/spin.h"
+
 namespace warptape::cpu {
 
+namespace {
+// How long a thread looks before it sleeps, some tens of microseconds: the loops of a learner's update follow each
+// other faster than a sleeping thread wakes.
+constexpr int kSpins = 2000;
+}  // namespace
+
 ThreadPool::ThreadPool(int threads) {
-  const int wanted = threads > 0 ? threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const int processors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const int wanted = threads > 0 ? threads : processors;
+  spins_ = wanted <= processors ? kSpins : 0;
   for (int worker = 1; worker < wanted; ++worker) {
     workers_.emplace_back([this, worker] { work(worker); });
   }
@@ -15,62 +25,59 @@ ThreadPool::~ThreadPool() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
+    generation_.fetch_add(1);
   }
   start_.notify_all();
   for (std::thread& worker : workers_) worker.join();
 }
 
-void ThreadPool::run(int count, const std::function<void(int, int)>& task) {
+void ThreadPool::run_task(int count, Task task) {
   if (count <= 0) return;
-  std::unique_lock lock(mutex_);
-  task_ = &task;
-  count_ = count;
-  next_ = 0;
-  unfinished_ = count;
-  error_ = nullptr;
-  ++generation_;
-  lock.unlock();
+  {
+    const std::lock_guard lock(mutex_);
+    task_ = task;
+    count_ = count;
+    error_ = nullptr;
+    next_.store(0);
+    if (count > 1) generation_.fetch_add(1);
+  }
   if (count > 1) start_.notify_all();
   drain(0);
-  lock.lock();
-  done_.wait(lock, [this] { return unfinished_ == 0 && inside_ == 0; });
-  task_ = nullptr;
+  // All indices are taken; those that took some are inside until they are done.
+  spin_until(spins_, [this] { return inside_.load() == 0; });
+  std::unique_lock lock(mutex_);
+  done_.wait(lock, [this] { return inside_.load() == 0; });
+  task_ = {};
   if (error_) std::rethrow_exception(error_);
 }
 
 void ThreadPool::work(int worker) {
   std::uint64_t seen = 0;
-  std::unique_lock lock(mutex_);
   while (true) {
-    start_.wait(lock, [&] { return stop_ || (generation_ != seen && task_ != nullptr); });
+    spin_until(spins_, [&] { return generation_.load() != seen; });
+    std::unique_lock lock(mutex_);
+    start_.wait(lock, [&] { return generation_.load() != seen; });
+    seen = generation_.load();
     if (stop_) return;
-    seen = generation_;
-    ++inside_;
+    if (task_.call == nullptr) continue;  // came too late: the others have done it all
+    inside_.fetch_add(1);
     lock.unlock();
     drain(worker);
     lock.lock();
-    --inside_;
-    if (unfinished_ == 0 && inside_ == 0) done_.notify_all();
+    if (inside_.fetch_sub(1) == 1) done_.notify_one();
   }
 }
 
 void ThreadPool::drain(int worker) {
   while (true) {
-    int index = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      if (next_ == count_) return;
-      index = next_++;
-    }
-    std::exception_ptr error;
+    const int index = next_.fetch_add(1);
+    if (index >= count_) return;
     try {
-      (*task_)(index, worker);
+      task_.call(task_.object, index, worker);
     } catch (...) {
-      error = std::current_exception();
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = std::current_exception();
     }
-    const std::lock_guard lock(mutex_);
-    if (error && !error_) error_ = error;
-    if (--unfinished_ == 0) done_.notify_all();
   }
 }
 

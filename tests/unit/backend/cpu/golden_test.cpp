@@ -53,18 +53,20 @@ const std::vector<std::string> kDueling = {"shared_0",  "shared_1",     "value_f
                                            "value_out", "advantage_fc", "advantage_out"};
 const std::vector<std::string> kCuriosity = {"fc1", "fc2"};
 
+const auto kNothing = [](const LayerBlock&) {};  // to be done after a block of weights
+
 std::vector<float> inside(std::span<const DenseLayer> layers, const std::vector<double>& files) {
   const std::vector<float> single(files.begin(), files.end());
-  std::vector<float> out(files.size());
+  std::vector<float> out(layers.back().end());
   transpose_layers(layers, false, single, out);
   return out;
 }
 
-/// Compares what lies [in, out] with numbers in the order of files.
-void expect_files_near(std::span<const DenseLayer> layers, const std::vector<float>& actual,
+/// Compares what lies as the backend has it with numbers in the order of files.
+void expect_files_near(std::span<const DenseLayer> layers, std::span<const float> actual,
                        const std::vector<double>& expected, double tolerance, const char* what) {
-  ASSERT_EQ(actual.size(), expected.size()) << what;
-  std::vector<float> files(actual.size());
+  ASSERT_EQ(actual.size(), layers.back().end()) << what;
+  std::vector<float> files(expected.size());
   transpose_layers(layers, true, actual, files);
   for (std::size_t i = 0; i < files.size(); ++i) {
     ASSERT_NEAR(files[i], expected[i], tolerance) << what << ", parameter " << i;
@@ -124,13 +126,12 @@ class GoldenDueling : public ::testing::Test {
   /// `updates` of the optimiser on the whole batch.
   std::vector<float> train(int updates, double weight_decay) {
     Learner learner(learn_config(), shape(), market(), 1);
-    Optimiser optimiser(net_.parameter_count(),
-                        {hyper("beta1"), hyper("beta2"), hyper("eps"), weight_decay, hyper("max_norm")});
+    Optimiser optimiser(net_.layers(), {hyper("beta1"), hyper("beta2"), hyper("eps"), weight_decay, hyper("max_norm")});
     std::vector<float> weights = online_;
-    std::vector<std::vector<float>> gradient(1);
+    std::vector<float> gradient;
     for (int u = 0; u < updates; ++u) {
-      learner.gradient(pool_, experiences_, weights, target_, gradient[0]);
-      optimiser.step(pool_, 1, gradient, hyper("lr"), weights);
+      learner.gradient(pool_, experiences_, weights, target_, gradient);
+      optimiser.step(pool_, gradient, hyper("lr"), weights, kNothing);
     }
     return weights;
   }
@@ -144,10 +145,14 @@ class GoldenDueling : public ::testing::Test {
 TEST_F(GoldenDueling, QValues) {
   DuelingActivations act(shape(), rows());
   const auto expect_q = [&](const std::vector<float>& weights, const std::vector<float>& x, const char* key) {
-    net_.forward(weights.data(), rows(), x.data(), act);
+    net_.forward(weights.data(), rows(), x.data(), act.at(0));
     const std::vector<double> expected = numbers(at(key));
-    ASSERT_EQ(act.q.size(), expected.size());
-    for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(act.q[i], expected[i], kTolerance) << key << i;
+    ASSERT_EQ(expected.size(), static_cast<std::size_t>(rows() * shape().actions));
+    for (int i = 0; i < rows() * shape().actions; ++i) {
+      EXPECT_NEAR(net_.q(act.at(0), i / shape().actions, i % shape().actions), expected[static_cast<std::size_t>(i)],
+                  kTolerance)
+          << key << i;
+    }
   };
   expect_q(online_, states_, "q");
   expect_q(online_, next_states_, "next_q_online");
@@ -180,19 +185,20 @@ TEST_F(GoldenDueling, LossAndGradientOfTheBatch) {
 
 TEST_F(GoldenDueling, GradientNormBeforeClipping) {
   Learner learner(learn_config(), shape(), market(), 1);
-  std::vector<std::vector<float>> gradient(1);
-  learner.gradient(pool_, experiences_, online_, target_, gradient[0]);
-  Optimiser optimiser(net_.parameter_count(), {0.9, 0.999, 1e-8, 0, hyper("max_norm")});
-  EXPECT_NEAR(optimiser.step(pool_, 1, gradient, hyper("lr"), online_), at("gradient_norm").get<double>(), kTolerance);
+  std::vector<float> gradient;
+  learner.gradient(pool_, experiences_, online_, target_, gradient);
+  Optimiser optimiser(net_.layers(), {0.9, 0.999, 1e-8, 0, hyper("max_norm")});
+  EXPECT_NEAR(optimiser.step(pool_, gradient, hyper("lr"), online_, kNothing), at("gradient_norm").get<double>(),
+              kTolerance);
 }
 
 TEST_F(GoldenDueling, ClippedGradientIsWhatTheMomentsTake) {
   Learner learner(learn_config(), shape(), market(), 1);
-  std::vector<std::vector<float>> gradient(1);
-  learner.gradient(pool_, experiences_, online_, target_, gradient[0]);
+  std::vector<float> gradient;
+  learner.gradient(pool_, experiences_, online_, target_, gradient);
   // With beta1 = 0 the first moment is the gradient itself.
-  Optimiser optimiser(net_.parameter_count(), {0.0, 0.999, 1e-8, 0, hyper("max_norm")});
-  optimiser.step(pool_, 1, gradient, hyper("lr"), online_);
+  Optimiser optimiser(net_.layers(), {0.0, 0.999, 1e-8, 0, hyper("max_norm")});
+  optimiser.step(pool_, gradient, hyper("lr"), online_, kNothing);
   expect_files_near(net_.layers(), optimiser.moment1(), parameters(at("clipped_gradients"), kDueling), kTolerance,
                     "clipped gradient");
 }
@@ -269,14 +275,17 @@ TEST_F(GoldenCuriosity, PredictionsAndErrors) {
   const Market market{market_rows_.data(), shape().outputs};
   for (int r = 0; r < rows; ++r) {
     const Experience& e = experiences_[static_cast<std::size_t>(r)];
-    net_.fill_row(market, e.bar, static_cast<Category>(action_of(e)), r, act);
+    net_.fill_row(market, e.bar, static_cast<Category>(action_of(e)), r, act.at(0));
   }
   std::vector<float> errors(static_cast<std::size_t>(rows));
-  net_.forward(weights_.data(), rows, act, errors.data());
+  net_.forward(weights_.data(), rows, act.at(0), errors.data());
   const std::vector<double> inputs = numbers(at("inputs")), predictions = numbers(at("predictions"));
   const std::vector<double> squared = numbers(at("squared_errors"));
-  for (std::size_t i = 0; i < inputs.size(); ++i) EXPECT_EQ(act.input[i], inputs[i]) << i;
-  for (std::size_t i = 0; i < predictions.size(); ++i) EXPECT_NEAR(act.prediction[i], predictions[i], kTolerance) << i;
+  for (std::size_t i = 0; i < inputs.size(); ++i) EXPECT_EQ(act.at(0).input[i], inputs[i]) << i;
+  const std::size_t outputs = static_cast<std::size_t>(shape().outputs);
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    EXPECT_NEAR(act.at(static_cast<int>(i / outputs)).prediction[i % outputs], predictions[i], kTolerance) << i;
+  }
   for (std::size_t i = 0; i < squared.size(); ++i) EXPECT_NEAR(errors[i], squared[i], kTolerance) << i;
 }
 
@@ -290,12 +299,11 @@ TEST_F(GoldenCuriosity, LossAndGradient) {
 
 TEST_F(GoldenCuriosity, WeightsAfterUpdatesByAdam) {
   CuriosityLearner curiosity = learner();
-  Optimiser optimiser(net_.parameter_count(),
-                      {hyper("beta1"), hyper("beta2"), hyper("eps"), 0, hyper("curiosity_max_norm")});
-  std::vector<std::vector<float>> gradient(1);
+  Optimiser optimiser(net_.layers(), {hyper("beta1"), hyper("beta2"), hyper("eps"), 0, hyper("curiosity_max_norm")});
+  std::vector<float> gradient;
   for (int u = 1; u <= 3; ++u) {
-    curiosity.gradient(pool_, experiences_, weights_, gradient[0]);
-    const double norm = optimiser.step(pool_, 1, gradient, hyper("lr"), weights_);
+    curiosity.gradient(pool_, experiences_, weights_, gradient);
+    const double norm = optimiser.step(pool_, gradient, hyper("lr"), weights_, kNothing);
     if (u == 1) {
       EXPECT_NEAR(norm, at("gradient_norm").get<double>(), kTolerance);
       expect_files_near(net_.layers(), weights_, parameters(at("adam_after_1"), kCuriosity), kUpdateTolerance, "1");

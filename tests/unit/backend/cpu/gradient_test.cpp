@@ -29,25 +29,28 @@ struct Case {
 };
 
 /// Random weights within ±1.5/√in, in the order of files.
-std::vector<float> random_files(std::span<const DenseLayer> layers, std::size_t count, Uniform& uniform) {
-  std::vector<float> files(count);
+std::vector<float> random_files(std::span<const DenseLayer> layers, Uniform& uniform) {
+  const Layer& last = layers.back().file;
+  std::vector<float> files(static_cast<std::size_t>(last.bias + last.out));
   for (const DenseLayer& layer : layers) {
     const std::size_t size = static_cast<std::size_t>(layer.out) * (static_cast<std::size_t>(layer.in) + 1);
     for (std::size_t i = 0; i < size; ++i) {
-      files[layer.weight + i] = static_cast<float>(uniform.around_zero(1.5 / std::sqrt(layer.in)));
+      files[static_cast<std::size_t>(layer.file.weight) + i] =
+          static_cast<float>(uniform.around_zero(1.5 / std::sqrt(layer.in)));
     }
   }
   return files;
 }
 
 std::vector<float> inside(std::span<const DenseLayer> layers, const std::vector<float>& files) {
-  std::vector<float> out(files.size());
+  std::vector<float> out(layers.back().end());
   transpose_layers(layers, false, files, out);
   return out;
 }
 
 std::vector<float> to_files(std::span<const DenseLayer> layers, const std::vector<float>& in) {
-  std::vector<float> out(in.size());
+  const Layer& last = layers.back().file;
+  std::vector<float> out(static_cast<std::size_t>(last.bias + last.out));
   transpose_layers(layers, true, in, out);
   return out;
 }
@@ -88,8 +91,8 @@ class DuelingGradient : public ::testing::TestWithParam<Case> {
       e.action_flags = pack_action(static_cast<int>(uniform() * widths_.actions), r % 4 == 1, r % 4 == 2);
       batch_.push_back(e);
     }
-    online_ = random_files(net_.layers(), net_.parameter_count(), uniform);
-    target_ = random_files(net_.layers(), net_.parameter_count(), uniform);
+    online_ = random_files(net_.layers(), uniform);
+    target_ = random_files(net_.layers(), uniform);
   }
 
   std::vector<double> state(i32 bar, const float* numbers_of_portfolio) const {
@@ -181,7 +184,7 @@ TEST_P(CuriosityGradient, OfTheMeanSquaredErrorIsItsDerivative) {
     batch[r].action_flags = pack_action(static_cast<int>(r % 4), false, r % 3 == 0);
   }
   const CuriosityNet net(shape);
-  const std::vector<float> weights = random_files(net.layers(), net.parameter_count(), uniform);
+  const std::vector<float> weights = random_files(net.layers(), uniform);
 
   const auto loss = [&](std::span<const double> p, double* nearest_kink) {
     double sum = 0;

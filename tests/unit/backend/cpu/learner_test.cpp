@@ -20,7 +20,8 @@ constexpr std::size_t kColumn = 0, kEquity = 1;  // inputs
 std::vector<float> reading_net(std::size_t input, const std::vector<float>& q, float slope = 1) {
   const DuelingNet net(kShape);
   std::vector<float> w(net.parameter_count());
-  w[net.layers()[kShared0].weight + input] = slope;
+  const DenseLayer& first = net.layers()[kShared0];
+  w[first.weight + input * static_cast<std::size_t>(first.stride)] = slope;
   w[net.layers()[kShared1].weight] = 1;
   w[net.layers()[kValueFc].weight] = 1;
   w[net.layers()[kValueOut].weight] = 1;
@@ -189,7 +190,9 @@ TEST_F(LearnerOneRow, HardSyncCopiesEveryKUpdates) {
 
 TEST_F(LearnerOneRow, AdamwDecaysAndAdamDoesNot) {
   // A weight without gradient: the shared layer's to an input that is 0.
-  const std::size_t idle = DuelingNet(kShape).layers()[kShared0].weight + 3;
+  const DuelingNet net(kShape);
+  const DenseLayer& first = net.layers()[kShared0];
+  const std::size_t idle = first.weight + 3 * static_cast<std::size_t>(first.stride);
   online_[idle] = 2;
   std::vector<float> kept = online_;
   learn(1);

@@ -10,7 +10,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+import bars as series
 import noisy_sine
+import runs
+from stand_in import run_tests, write_program
 
 EXPOSURES = noisy_sine.DEFAULT_EXPOSURES
 
@@ -64,7 +67,7 @@ def test_bounds_are_the_best_of_all_paths():
     for seed, rate in itertools.product(range(3), (0.0, 0.00005, 0.001, 0.01)):
         closes = short_series(seed, 5)
         paths = list(itertools.product(EXPOSURES, repeat=5))
-        costs = noisy_sine.Costs(EXPOSURES, rate)
+        costs = runs.Costs(EXPOSURES, rate)
         growing = max(growing_equity(closes, path, rate) for path in paths) - 1
         one_episode = max(chained_profit(closes, path, rate, 5) for path in paths)
         two_episodes = max(chained_profit(closes, path, rate, 3) for path in paths)
@@ -78,7 +81,7 @@ def test_bounds_are_the_best_of_all_paths():
 
 
 def test_a_cost_above_every_move_leaves_the_optimum_flat():
-    costs = noisy_sine.Costs(EXPOSURES, 0.5)
+    costs = runs.Costs(EXPOSURES, 0.5)
     closes = short_series(1, 30)
     assert noisy_sine.growing_bound(closes, costs) == 0
     assert noisy_sine.chained_bound(closes, 500, costs) == 0
@@ -86,7 +89,7 @@ def test_a_cost_above_every_move_leaves_the_optimum_flat():
 
 def test_a_rise_and_fall_by_hand():
     closes = [100.0, 110.0, 99.0]
-    free = noisy_sine.Costs(EXPOSURES, 0.0)
+    free = runs.Costs(EXPOSURES, 0.0)
     assert abs(noisy_sine.growing_bound(closes, free) - (1.1 * 1.1 - 1)) < 1e-12
     assert abs(noisy_sine.chained_bound(closes, 500, free) - 0.21) < 1e-12
 
@@ -119,11 +122,11 @@ def test_files_come_back_exactly():
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "bars.csv"
         bars = noisy_sine.make_bars(120, seed=1)
-        noisy_sine.write_bars(file, bars)
-        assert noisy_sine.read_closes(file) == [bar.close for bar in bars]
+        series.write_bars(file, bars)
+        assert series.read_closes(file) == [bar.close for bar in bars]
         equity = Path(folder) / "equity.csv"
         equity.write_text("time,equity\n" + "".join(f"{bar.time},1\n" for bar in bars[40:60]), encoding="utf-8")
-        assert noisy_sine.closes_under(equity, file) == [bar.close for bar in bars[40:60]]
+        assert runs.bars_under(equity, file) == slice(40, 60)
 
 
 STAND_IN = '''#!/usr/bin/env python3
@@ -152,13 +155,6 @@ else:
     policies = {"agent": {"metrics": {"total_return": {"value": value}}}}
     (out / "metrics.json").write_text(json.dumps({"segments": [{"policies": policies}]}))
 '''
-
-
-def write_program(folder, text):
-    program = folder / "program"
-    program.write_text(text, encoding="utf-8")
-    program.chmod(0o755)
-    return str(program)
 
 
 def test_run_judges_what_the_program_writes():
@@ -192,13 +188,5 @@ def test_run_says_what_failed():
         assert noisy_sine.main(["run", program, "--bars", "300"]) == 1
 
 
-def main():
-    for name, test in sorted(globals().items()):
-        if name.startswith("test_"):
-            test()
-            print(f"ok {name}")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(globals()))

@@ -133,14 +133,25 @@ struct KeyDoc {
 /// All keys in the order of declaration.
 std::vector<KeyDoc> config_keys();
 
-/// Reads a configuration: the defaults of the rule set that the file or the settings name, then the file's keys, then
-/// each "key=value" (TOML value; a bare word counts as a string). Throws Error naming file, line, key, value: an
-/// unknown key (with the nearest known), a wrong type, a value out of range, keys that contradict each other.
-Config load_config(const std::optional<std::filesystem::path>& file, const std::vector<std::string>& settings);
+/// A named set of values, as "key=value", to begin with.
+struct Preset {
+  std::string name, help;
+  std::vector<std::string> settings;  ///< its rule set among them
+};
+
+/// All presets in the order in which they are documented.
+const std::vector<Preset>& presets();
+
+/// Reads a configuration: the defaults of the rule set that preset, file or settings name, then the preset's values,
+/// then the file's keys, then each "key=value" (TOML value; a bare word counts as a string). Throws Error naming file,
+/// line, key, value: an unknown key or preset (with the nearest known), a wrong type, a value out of range, keys that
+/// contradict each other, a rule set other than the preset's.
+Config load_config(const std::optional<std::filesystem::path>& file, const std::vector<std::string>& settings,
+                   const std::optional<std::string>& preset = {});
 
 /// The same from TOML text; `origin` names it in messages.
 Config parse_config(std::string_view toml_text, const std::string& origin,
-                    const std::vector<std::string>& settings = {});
+                    const std::vector<std::string>& settings = {}, const std::optional<std::string>& preset = {});
 
 /// TOML text with every key, which parse_config reads back to an equal configuration.
 std::string to_toml(const Config& config);

@@ -66,12 +66,12 @@ TensorMap to_tensors(const Experiences& e, const Dataset& dataset) {
 }
 
 Config make_config(const CollectCommand& command) {
-  std::vector<std::string> settings = command.config.all_settings();
+  std::vector<std::string> settings;
   if (command.episodes) settings.push_back(fmt::format("collect.episodes={}", *command.episodes));
   if (command.steps) settings.push_back(fmt::format("collect.steps={}", *command.steps));
   // Nothing is drawn from the replay: its capacity is what the round needs, so first it must not limit the round.
   settings.emplace_back("replay.capacity=2000000000");
-  Config config = load_config(command.config.file, settings);
+  Config config = command.config.load(settings);
   config.replay.capacity = config.collect.episodes * config.collect.steps;
   return config;
 }

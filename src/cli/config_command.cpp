@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "config/markdown.h"
 #include "warptape/config.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 struct ConfigCommand {
   bool markdown = false, toml = false;
-  std::string rules = "market";
+  ConfigOptions config;
 };
 
 void print_keys() {
@@ -28,8 +29,8 @@ void print_keys() {
 void run_config(const ConfigCommand& command) {
   if (command.markdown) {
     fmt::print("{}", config_markdown());
-  } else if (command.toml) {
-    fmt::print("{}", to_toml(load_config({}, {"env.rules=" + command.rules})));
+  } else if (command.toml || !command.config.empty()) {
+    fmt::print("{}", to_toml(command.config.load()));
   } else {
     print_keys();
   }
@@ -39,13 +40,20 @@ void run_config(const ConfigCommand& command) {
 
 void add_config_command(CLI::App& app) {
   auto options = std::make_shared<ConfigCommand>();
-  CLI::App* command =
-      app.add_subcommand("config", "Every configuration key: default under both rule sets, range, unit, meaning.");
-  command->add_flag("--markdown", options->markdown, "print docs/config.md");
-  command->add_flag("--toml", options->toml, "print a configuration file with all defaults");
-  command->add_option("--rules", options->rules, "whose defaults --toml prints: classic or market")
-      ->capture_default_str();
-  command->footer("Example: start from all defaults\n  warptape config --toml > mine.toml");
+  CLI::App* command = app.add_subcommand(
+      "config",
+      "Every configuration key: default under both rule sets, range, unit, meaning. With --preset, --config, --set or\n"
+      "another option that gives values: the configuration that comes of them, as a file.");
+  options->config.add_to(*command);
+  CLI::Option* markdown = command->add_flag("--markdown", options->markdown, "print docs/config.md");
+  command
+      ->add_flag("--toml", options->toml,
+                 "print a configuration file with all values, of the defaults if none is given")
+      ->excludes(markdown);
+  command->footer(
+      "Examples: start from all defaults; see what a preset sets\n"
+      "  warptape config --toml > mine.toml\n"
+      "  warptape config --preset fast --set seed=2");
   command->callback([options] { run_config(*options); });
 }
 

@@ -5,6 +5,9 @@
 namespace warptape {
 
 void ConfigOptions::add_to(CLI::App& command) {
+  std::string names;
+  for (const Preset& p : presets()) names += (names.empty() ? "" : ", ") + p.name;
+  command.add_option("--preset", preset, "values to begin with, under the file's: " + names);
   command.add_option("--config", file, "configuration file (TOML); `warptape config` lists the keys");
   command.add_option("--set", settings, "key=value, over the file's; may be given often")->type_name("KEY=VALUE");
   command.add_option("--rules", rules, "classic or market: short for --set env.rules=...");
@@ -22,8 +25,10 @@ std::vector<std::string> ConfigOptions::all_settings() const {
   return all;
 }
 
-Config ConfigOptions::load() const {
-  return load_config(file, all_settings());
+Config ConfigOptions::load(const std::vector<std::string>& more) const {
+  std::vector<std::string> all = all_settings();
+  all.insert(all.end(), more.begin(), more.end());
+  return load_config(file, all, preset);
 }
 
 }  // namespace warptape

@@ -11,8 +11,9 @@
 
 namespace warptape {
 
-/// --config, --set, --rules, --seed, --sort, --on-duplicate: a configuration in the making.
+/// --preset, --config, --set, --rules, --seed, --sort, --on-duplicate: a configuration in the making.
 struct ConfigOptions {
+  std::optional<std::string> preset;
   std::optional<std::filesystem::path> file;
   std::vector<std::string> settings;
   std::optional<std::string> rules;
@@ -21,9 +22,12 @@ struct ConfigOptions {
   std::optional<std::string> on_duplicate;
 
   void add_to(CLI::App& command);
+  /// Whether none of them was given.
+  bool empty() const { return !preset && !file && all_settings().empty(); }
   /// All settings as key=value, the options that stand for a key last.
   std::vector<std::string> all_settings() const;
-  Config load() const;
+  /// Preset, then file, then settings, then `more`.
+  Config load(const std::vector<std::string>& more = {}) const;
 };
 
 }  // namespace warptape

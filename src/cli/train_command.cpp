@@ -75,6 +75,7 @@ Config resumed_config(const TrainCommand& command) {
            (command.out / "config.toml").string(), setting);
     }
   }
+  if (command.config.preset) fail("--resume goes on with the run's own configuration; leave --preset out");
   if (command.config.file) fail("--resume goes on with the run's own configuration; leave --config out");
   return load_config(command.out / "config.toml", settings);
 }

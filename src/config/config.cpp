@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #define TOML_HEADER_ONLY 1
 #define TOML_EXCEPTIONS 1
 #include <toml++/toml.h>
 
 #include "config/keys.h"
+#include "config/nearest.h"
 #include "env/actions.h"
 #include "io/input_file.h"
 #include "warptape/error.h"
@@ -24,30 +24,24 @@ struct Assignment {
   std::string where;
 };
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t above = row[j + 1];
-      row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row.back();
-}
-
 const Key& find_key(const std::string& name, const std::string& where) {
   const std::vector<Key>& keys = all_keys();
   const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& k) { return k.name == name; });
   if (found != keys.end()) return *found;
-  const auto nearest = std::min_element(keys.begin(), keys.end(), [&](const Key& a, const Key& b) {
-    return edit_distance(a.name, name) < edit_distance(b.name, name);
-  });
+  std::vector<std::string> names;
+  for (const Key& key : keys) names.push_back(key.name);
   fail("{}: there is no configuration key {}; the nearest is {} (warptape config lists them all)", where, name,
-       nearest->name);
+       nearest_name(name, names));
+}
+
+const Preset& find_preset(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Preset& preset : presets()) {
+    if (preset.name == name) return preset;
+    names.push_back(preset.name);
+  }
+  fail("--preset {}: there is no such preset; the nearest is {} (choose one of {})", name, nearest_name(name, names),
+       fmt::join(names, ", "));
 }
 
 ConfigValue array_value(const toml::array& array, const std::string& key, const std::string& where) {
@@ -169,15 +163,27 @@ void check_together(const Config& c) {
   }
 }
 
-Config apply(const std::vector<Assignment>& assignments) {
+/// The rule set decides the other defaults, so it is looked for first.
+RuleSet rules_of(const std::vector<Assignment>& assignments, const Preset* preset) {
   RuleSet rules = RuleSet::kMarket;
+  const Assignment* first = nullptr;
   for (const Assignment& a : assignments) {
     if (a.key != "env.rules") continue;
     Config probe;
     assign(probe, a);
+    if (first == nullptr) first = &a;
+    // Taking either side would leave values of the other's world behind.
+    if (preset != nullptr && a.value != first->value) {
+      fail("{}: env.rules = {} contradicts --preset {}, which is for {} rules; leave one of the two out", a.where,
+           value_text(a.value), preset->name, value_text(first->value));
+    }
     rules = probe.env.rules;
   }
-  Config config = Config::defaults(rules);
+  return rules;
+}
+
+Config configured(const std::vector<Assignment>& assignments, const Preset* preset) {
+  Config config = Config::defaults(rules_of(assignments, preset));
   for (const Assignment& a : assignments) assign(config, a);
   check_together(config);
   return config;
@@ -213,14 +219,22 @@ std::vector<KeyDoc> config_keys() {
   return docs;
 }
 
-Config parse_config(std::string_view toml_text, const std::string& origin, const std::vector<std::string>& settings) {
-  std::vector<Assignment> assignments = read_toml(toml_text, origin);
+Config parse_config(std::string_view toml_text, const std::string& origin, const std::vector<std::string>& settings,
+                    const std::optional<std::string>& preset) {
+  const Preset* chosen = preset ? &find_preset(*preset) : nullptr;
+  std::vector<Assignment> assignments;
+  if (chosen != nullptr) {
+    for (const std::string& setting : chosen->settings) assignments.push_back(read_setting(setting));
+  }
+  for (Assignment& a : read_toml(toml_text, origin)) assignments.push_back(std::move(a));
   for (const std::string& setting : settings) assignments.push_back(read_setting(setting));
-  return apply(assignments);
+  return configured(assignments, chosen);
 }
 
-Config load_config(const std::optional<std::filesystem::path>& file, const std::vector<std::string>& settings) {
-  return file ? parse_config(read_file(*file), file->string(), settings) : parse_config("", "", settings);
+Config load_config(const std::optional<std::filesystem::path>& file, const std::vector<std::string>& settings,
+                   const std::optional<std::string>& preset) {
+  return file ? parse_config(read_file(*file), file->string(), settings, preset)
+              : parse_config("", "", settings, preset);
 }
 
 std::string to_toml(const Config& config) {

@@ -1,6 +1,7 @@
 #include "config/markdown.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "warptape/config.h"
 
@@ -20,6 +21,16 @@ std::string config_markdown() {
             : fmt::format("classic `{}`, market `{}`", key.default_classic, key.default_market);
     text +=
         fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", key.name, defaults, key.type, key.range, key.unit, key.help);
+  }
+  text +=
+      "\n## Presets\n\n"
+      "`--preset` names values to begin with: the preset's stand under the file's keys, those under `--set`. A preset "
+      "that is\nfor other rules than `env.rules` of the file or of a setting is refused. `warptape config --preset "
+      "fast` "
+      "prints every key.\n\n"
+      "| preset | what | sets |\n|---|---|---|\n";
+  for (const Preset& preset : presets()) {
+    text += fmt::format("| `{}` | {} | `{}` |\n", preset.name, preset.help, fmt::join(preset.settings, "`, `"));
   }
   return text;
 }

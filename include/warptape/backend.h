@@ -40,6 +40,7 @@ struct CollectStats {
 struct LearnRequest {
   std::int64_t updates = 0;
   double learning_rate = 0;
+  double beta = 1;  ///< exponent of the importance weights; without replay.prioritised it has no effect
 };
 
 struct LearnStats {

@@ -75,11 +75,17 @@ struct CollectConfig {
 
 struct ReplayConfig {
   std::int64_t capacity = 1000000;
+  bool prioritised = false;
+  double alpha = 0.6;
+  double beta_start = 0.4;
+  double beta_end = 1.0;
+  double epsilon = 1e-6;  ///< added to |TD error|
 };
 
 struct LearnConfig {
   std::int64_t batch = 256;
   double gamma = 0.99;
+  std::int64_t n_step = 1;
   double learning_rate = 1e-3;
   double learning_rate_end = 1e-4;
   std::string optimiser = "adam";  ///< or "adamw"

@@ -26,6 +26,8 @@ struct BenchCommand {
   std::int64_t episodes = 128, steps = 500;
   bool all_outputs = false;
   std::int64_t batch = 256, updates = 100;
+  std::int64_t replay = 64000;
+  bool prioritised = false;
   ConfigOptions config;
 };
 
@@ -89,14 +91,21 @@ void bench_collect(const BenchCommand& command) {
 void bench_learn(const BenchCommand& command) {
   Config config = command.config.load();
   config.learn.batch = command.batch;
-  config.replay.capacity = std::max<std::int64_t>(64000, command.batch);
+  const std::int64_t round = config.collect.episodes * config.collect.steps;
+  config.replay.capacity = std::max({command.replay, command.batch, round});
+  config.replay.prioritised |= command.prioritised;
   const std::unique_ptr<Backend> backend = make_backend(command, config);
   CollectRequest request;
   request.epsilon = 1.0;
-  backend->collect(request);
-  const auto seconds = time_repeats(command.repeats, [&] { backend->learn({command.updates, 1e-4}); });
+  for (std::int64_t rows = 0; rows < config.replay.capacity; rows += round) backend->collect(request);
+  const LearnRequest updates = {command.updates, 1e-4, config.replay.beta_start};
+  const auto seconds = time_repeats(command.repeats, [&] { backend->learn(updates); });
   report(command, "learn", "updates/s", static_cast<double>(command.updates), seconds,
-         {{"batch", command.batch}, {"updates", command.updates}});
+         {{"batch", command.batch},
+          {"updates", command.updates},
+          {"replay", config.replay.capacity},
+          {"prioritised", config.replay.prioritised},
+          {"n_step", config.learn.n_step}});
 }
 
 void add_common(CLI::App& command, BenchCommand& options) {
@@ -137,6 +146,10 @@ void add_bench_command(CLI::App& app) {
   learn->add_option("--updates", options->updates, "updates of a repeat")
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000'000));
+  learn->add_option("--replay", options->replay, "experiences to fill the replay with; at least a batch and a round")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 2'000'000'000));
+  learn->add_flag("--prioritised", options->prioritised, "draw by priority (replay.prioritised)");
   learn->footer("Example:\n  warptape bench learn --batch 1024 --updates 50");
   add_common(*learn, *options);
   learn->callback([options] { bench_learn(*options); });

@@ -161,6 +161,10 @@ void check_together(const Config& c) {
     fail("a round makes collect.episodes × collect.steps = {} experiences, more than replay.capacity = {} holds",
          c.collect.episodes * c.collect.steps, c.replay.capacity);
   }
+  if (c.learn.n_step > c.collect.steps) {
+    fail("learn.n_step = {} is more than collect.steps = {}: the first round would hold no whole return",
+         c.learn.n_step, c.collect.steps);
+  }
 }
 
 /// The rule set decides the other defaults, so it is looked for first.

@@ -209,8 +209,20 @@ void declare_learning(Declarations& d) {
   d.add("collect.epsilon_decay", AT(collect.epsilon_decay), kFraction, "of train.rounds",
         "part of the training over which epsilon falls, linearly");
   d.add("replay.capacity", AT(replay.capacity), {1, 2e9, false}, "experiences", "size of the replay ring");
+  d.add("replay.prioritised", AT(replay.prioritised), kAny, "",
+        "draw experiences by their TD errors instead of uniformly");
+  d.add("replay.alpha", AT(replay.alpha), kFraction, "",
+        "an experience is drawn in proportion to (size of the TD error + epsilon)^alpha; 0: uniformly (prioritised)");
+  d.add("replay.beta_start", AT(replay.beta_start), kFraction, "",
+        "exponent of the importance weights at the beginning (prioritised)");
+  d.add("replay.beta_end", AT(replay.beta_end), kFraction, "",
+        "exponent of the importance weights at the end of the training; linear between (prioritised)");
+  d.add("replay.epsilon", AT(replay.epsilon), {0, 1e6, true}, "reward",
+        "added to the size of a TD error, so that no experience is lost (prioritised)");
   d.add("learn.batch", AT(learn.batch), {1, 65536, false}, "experiences", "batch of one update");
   d.add("learn.gamma", AT(learn.gamma), kFraction, "", "discount factor");
+  d.add("learn.n_step", AT(learn.n_step), {1, 1000, false}, "steps",
+        "rewards that a target adds up before it bootstraps; at most collect.steps");
   d.add("learn.learning_rate", AT(learn.learning_rate), kPositive, "", "learning rate at the beginning");
   d.add("learn.learning_rate_end", AT(learn.learning_rate_end), kPositive, "",
         "learning rate at the end of the training; linear between");

@@ -49,6 +49,11 @@ HD float root_of(float x) {
   return WARPTAPE_MATH(sqrtf)(x);
 }
 
+/// x to the power of y, to the last bits of the target's own library: backends differ there.
+HD float power_of(float x, float y) {
+  return WARPTAPE_MATH(powf)(x, y);
+}
+
 #undef WARPTAPE_MATH
 
 }  // namespace warptape

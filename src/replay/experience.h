@@ -18,6 +18,9 @@ static_assert(sizeof(Experience) == 36);
 inline constexpr u32 kActionMask = 0xFFFFu;
 inline constexpr u32 kTerminalFlag = 1u << 16;
 inline constexpr u32 kTruncatedFlag = 1u << 17;
+// The slot's next row is not this row's successor though the episode goes on: the slot jumped. Set with n-step returns
+// only, on the last step of a classic round; a return ends here and bootstraps.
+inline constexpr u32 kCutFlag = 1u << 18;
 
 HD u32 pack_action(int action, bool terminal, bool truncated) {
   return static_cast<u32>(action) | (terminal ? kTerminalFlag : 0u) | (truncated ? kTruncatedFlag : 0u);

@@ -162,7 +162,8 @@ class Training {
     CollectRequest collect;
     collect.epsilon = r.epsilon;
     const CollectStats collected = backend_->collect(collect);
-    const LearnStats learned = backend_->learn({c.train.updates_per_round, r.learning_rate});
+    const double beta = linear_schedule(c.replay.beta_start, c.replay.beta_end, round, rounds);
+    const LearnStats learned = backend_->learn({c.train.updates_per_round, r.learning_rate, beta});
     if (c.env.curiosity_weight > 0 && info_.round % c.curiosity.every == 0) {
       r.curiosity_loss = backend_->train_curiosity().loss;
     }

@@ -1,5 +1,6 @@
 // The CPU backend: collector, replay, learner and curiosity over one thread pool.
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include "backend/cpu/collector.h"
@@ -18,6 +19,16 @@ namespace warptape::cpu {
 
 namespace {
 
+ReplayRules replay_rules(const Config& config) {
+  ReplayRules rules;
+  rules.n_step = static_cast<int>(config.learn.n_step);
+  rules.rounds_jump = config.env.rules == RuleSet::kClassic;
+  rules.prioritised = config.replay.prioritised;
+  rules.alpha = static_cast<float>(config.replay.alpha);
+  rules.epsilon = static_cast<float>(config.replay.epsilon);
+  return rules;
+}
+
 class CpuBackend final : public Backend {
  public:
   CpuBackend(const Config& config, const Dataset& train)
@@ -31,7 +42,7 @@ class CpuBackend final : public Backend {
         curiosity_net_(curiosity_shape_),
         pool_(static_cast<int>(config.threads)),
         collector_(make_collector(config.env.rules, collector_setup())),
-        replay_(config.collect.episodes, config.replay.capacity),
+        replay_(config.collect.episodes, config.replay.capacity, replay_rules(config)),
         learner_(config.learn, dueling_shape_, market_, config.seed),
         curiosity_learner_(config.curiosity, curiosity_shape_, market_, params_.actions, config.seed) {
     online_ = initial_weights(dueling_tensors(dueling_shape_), 0, dueling_.layers());
@@ -171,10 +182,29 @@ void CpuBackend::save_state(TensorMap& tensors) const {
   const std::span<const std::uint8_t> rows{reinterpret_cast<const std::uint8_t*>(replay_.rows().data()),
                                            static_cast<std::size_t>(ring.filled) * sizeof(Experience)};
   tensors.set_view<std::uint8_t>("replay.rows", {ring.filled, static_cast<std::int64_t>(sizeof(Experience))}, rows);
+  if (replay_.rules().prioritised) {
+    tensors.set<float>("replay.masses", {ring.filled}, replay_.masses());
+    tensors.set<float>("replay.largest_mass", {1}, std::array{replay_.largest_mass()});
+  }
   const std::array<std::int64_t, 5> counters = {static_cast<std::int64_t>(collector_->steps_taken()), ring.filled,
                                                 ring.head, learner_.optimiser().steps(),
                                                 curiosity_learner_.optimiser().steps()};
   tensors.set<std::int64_t>("counters", length(counters.size()), counters);
+}
+
+/// Refuses masses that no replay has: a row that may be drawn has one above 0, any other has 0.
+void check_masses(const Ring& ring, const std::vector<Experience>& rows, std::span<const float> masses, float largest,
+                  int n_step, const std::string& origin) {
+  const auto is_mass = [](float mass) { return std::isfinite(mass) && mass > 0; };
+  if (!is_mass(largest)) {
+    fail("{}: replay.largest_mass is {}, which is no priority; the checkpoint is damaged", origin, largest);
+  }
+  for (std::size_t i = 0; i < masses.size(); ++i) {
+    const bool drawable = is_drawable(ring, rows.data(), static_cast<i64>(i), n_step);
+    if (drawable ? is_mass(masses[i]) : masses[i] == 0) continue;
+    fail("{}: replay.masses holds {} for row {}, where a priority {} is expected; the checkpoint is damaged", origin,
+         masses[i], i, drawable ? "above 0" : "of 0 (its return is not complete)");
+  }
 }
 
 void CpuBackend::load_state(const TensorMap& tensors, const std::string& origin) {
@@ -195,6 +225,13 @@ void CpuBackend::load_state(const TensorMap& tensors, const std::string& origin)
            action_of(e));
     }
   }
+  std::span<const float> masses;
+  float largest_mass = 1;
+  if (replay_.rules().prioritised) {
+    masses = tensors.get<float>("replay.masses", {ring.filled});
+    largest_mass = tensors.get<float>("replay.largest_mass", {1})[0];
+    check_masses(ring, rows, masses, largest_mass, replay_.rules().n_step, origin);
+  }
   const auto slots = tensors.get<std::uint8_t>("slots", length(collector_->slot_byte_count()));
   const auto load_moments = [&](const std::string& prefix, Optimiser& optimiser, std::int64_t steps) {
     const Shape shape = length(optimiser.moment1().size());
@@ -208,7 +245,7 @@ void CpuBackend::load_state(const TensorMap& tensors, const std::string& origin)
   load_moments("curiosity_optimiser", curiosity_learner_.optimiser(), counters[4]);
   collector_->set_slot_bytes(slots);
   collector_->set_steps_taken(static_cast<std::uint64_t>(counters[0]));
-  replay_.restore(ring, std::move(rows));
+  replay_.restore(ring, std::move(rows), masses, largest_mass);
 }
 
 }  // namespace

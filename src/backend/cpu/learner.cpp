@@ -55,13 +55,15 @@ Learner::Learner(const LearnConfig& config, const DuelingShape& shape, const Mar
 
 Learner::~Learner() = default;
 
-LearnStats Learner::learn(ThreadPool& pool, const Replay& replay, const LearnRequest& request, std::span<float> online,
+LearnStats Learner::learn(ThreadPool& pool, Replay& replay, const LearnRequest& request, std::span<float> online,
                           std::span<float> target) {
   LearnStats mean;
   refresh_transposed(online);
   for (std::int64_t u = 0; u < request.updates; ++u) {
-    draw(replay, static_cast<std::uint64_t>(optimiser_.steps()));
+    const std::int64_t drawn_at = replay.steps_inserted();
+    draw(replay, static_cast<std::uint64_t>(optimiser_.steps()), request.beta);
     const LearnStats one = run_batch(pool, online.data(), target.data());
+    if (replay.rules().prioritised) replay.set_errors(rows_, errors_, drawn_at);
     mean.gradient_norm += optimiser_.step(pool, gradient_, request.learning_rate, online, [&](const LayerBlock& block) {
       const DenseLayer& layer = net_.layers()[static_cast<std::size_t>(block.layer)];
       transpose_weights(layer, block.first, block.count, online.data(), transposed_.data());
@@ -84,6 +86,15 @@ LearnStats Learner::learn(ThreadPool& pool, const Replay& replay, const LearnReq
 
 LearnStats Learner::gradient(ThreadPool& pool, const std::vector<Experience>& batch, std::span<const float> online,
                              std::span<const float> target, std::vector<float>& gradient) {
+  std::vector<Transition> transitions;
+  for (const Experience& e : batch) {
+    transitions.push_back(n_step_transition(make_ring(1, 1), &e, 0, 1, static_cast<float>(config_.gamma)));
+  }
+  return this->gradient(pool, transitions, online, target, gradient);
+}
+
+LearnStats Learner::gradient(ThreadPool& pool, const std::vector<Transition>& batch, std::span<const float> online,
+                             std::span<const float> target, std::vector<float>& gradient) {
   batch_ = batch;
   refresh_transposed(online);
   const LearnStats stats = run_batch(pool, online.data(), target.data());
@@ -91,12 +102,13 @@ LearnStats Learner::gradient(ThreadPool& pool, const std::vector<Experience>& ba
   return stats;
 }
 
-void Learner::draw(const Replay& replay, std::uint64_t update) {
-  CHECK(replay.size() > 0);
-  batch_.resize(static_cast<std::size_t>(config_.batch));
-  for (std::size_t i = 0; i < batch_.size(); ++i) {
-    batch_[i] = replay.row(uniform_row(replay.ring(), seed_, static_cast<u32>(i), update, Draw::kReplay));
-  }
+void Learner::draw(const Replay& replay, std::uint64_t update, double beta) {
+  rows_.resize(static_cast<std::size_t>(config_.batch));
+  batch_.resize(rows_.size());
+  replay.draw(seed_, update, rows_);
+  const float gamma = static_cast<float>(config_.gamma);
+  for (std::size_t i = 0; i < rows_.size(); ++i) batch_[i] = replay.transition(rows_[i], gamma);
+  if (replay.rules().prioritised) replay.weigh(rows_, beta, batch_);
 }
 
 LearnStats Learner::run_batch(ThreadPool& pool, const float* online, const float* target) {
@@ -106,6 +118,7 @@ LearnStats Learner::run_batch(ThreadPool& pool, const float* online, const float
   while (static_cast<int>(workers_.size()) < pool.size()) workers_.push_back(std::make_unique<Worker>(net_.shape()));
   loss_.resize(batch_.size());
   q_.resize(batch_.size());
+  errors_.resize(batch_.size());
   for (int first = 0; first < rows; first += chunk) {
     const int here = std::min(chunk, rows - first);
     pool.run((here + kTile - 1) / kTile, [&](int tile, int worker) {
@@ -133,11 +146,12 @@ LearnStats Learner::run_batch(ThreadPool& pool, const float* online, const float
 /// Rows [first, first + rows) of the batch, into the chunk from its row `chunk_row` on.
 void Learner::run_tile(int first, int rows, int chunk_row, const float* online, const float* target, Worker& worker) {
   const int state_size = market_.state_size();
-  const Experience* batch = batch_.data() + first;
+  const Transition* batch = batch_.data() + first;
   float* state = chunk_->state.data() + static_cast<std::ptrdiff_t>(chunk_row) * state_size;
   for (int r = 0; r < rows; ++r) {
-    market_.write_now(batch[r], state + static_cast<std::ptrdiff_t>(r) * state_size);
-    market_.write_next(batch[r], worker.next.data() + static_cast<std::ptrdiff_t>(r) * state_size);
+    market_.write_state(batch[r].bar, batch[r].now, state + static_cast<std::ptrdiff_t>(r) * state_size);
+    market_.write_state(batch[r].next_bar, batch[r].next,
+                        worker.next.data() + static_cast<std::ptrdiff_t>(r) * state_size);
   }
   const DuelingRows now = chunk_->online.at(chunk_row);
   const DuelingRows slopes = chunk_->slopes.at(chunk_row);
@@ -153,11 +167,13 @@ void Learner::run_tile(int first, int rows, int chunk_row, const float* online, 
   const float delta = static_cast<float>(config_.huber_delta);
   for (int r = 0; r < rows; ++r) {
     const float next_q = net_.q(target_next, r, net_.greedy(online_next, r));
-    const float y = td_target(batch[r].reward, static_cast<float>(config_.gamma), next_q, is_terminal(batch[r]));
-    const float q = net_.q(now, r, action_of(batch[r]));
-    net_.head_gradient(r, action_of(batch[r]), huber_slope(q - y, delta) * mean, slopes);
-    loss_[static_cast<std::size_t>(first + r)] = huber_loss(q - y, delta);
-    q_[static_cast<std::size_t>(first + r)] = q;
+    const float y = td_target(batch[r].ret, batch[r].discount, next_q, batch[r].terminal != 0);
+    const float q = net_.q(now, r, batch[r].action);
+    net_.head_gradient(r, batch[r].action, batch[r].weight * huber_slope(q - y, delta) * mean, slopes);
+    const std::size_t row = static_cast<std::size_t>(first + r);
+    errors_[row] = q - y;
+    loss_[row] = batch[r].weight * huber_loss(q - y, delta);
+    q_[row] = q;
   }
   net_.backward(transposed_.data(), rows, now, slopes);
 }

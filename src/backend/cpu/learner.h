@@ -21,11 +21,15 @@ class Learner {
   Learner(const LearnConfig& config, const DuelingShape& shape, const Market& market, std::uint64_t seed);
   ~Learner();
 
-  /// `request.updates` updates of `online` from the replay; `target` follows as configured.
-  LearnStats learn(ThreadPool& pool, const Replay& replay, const LearnRequest& request, std::span<float> online,
+  /// `request.updates` updates of `online` from the replay; `target` follows as configured, and so do the priorities of
+  /// what was drawn.
+  LearnStats learn(ThreadPool& pool, Replay& replay, const LearnRequest& request, std::span<float> online,
                    std::span<float> target);
 
-  /// Gradient of the mean loss over `batch`, and its statistics; the weights stay. For tests.
+  /// Gradient of the mean weighted loss over `batch`, and its statistics; the weights stay. For tests.
+  LearnStats gradient(ThreadPool& pool, const std::vector<Transition>& batch, std::span<const float> online,
+                      std::span<const float> target, std::vector<float>& gradient);
+  /// The same for one-step returns of weight 1.
   LearnStats gradient(ThreadPool& pool, const std::vector<Experience>& batch, std::span<const float> online,
                       std::span<const float> target, std::vector<float>& gradient);
 
@@ -36,7 +40,7 @@ class Learner {
   struct Chunk;
   struct Worker;
 
-  void draw(const Replay& replay, std::uint64_t update);
+  void draw(const Replay& replay, std::uint64_t update, double beta);
   /// gradient_ of the batch by weights that transposed_ mirrors.
   LearnStats run_batch(ThreadPool& pool, const float* online, const float* target);
   void run_tile(int first, int rows, int chunk_row, const float* online, const float* target, Worker& worker);
@@ -49,8 +53,9 @@ class Learner {
   std::uint64_t seed_;
   Optimiser optimiser_;
   std::vector<LayerBlock> blocks_;
-  std::vector<Experience> batch_;
-  std::vector<float> loss_, q_;  // [batch]
+  std::vector<std::int64_t> rows_;  // [batch] where the replay keeps what was drawn
+  std::vector<Transition> batch_;
+  std::vector<float> loss_, q_, errors_;  // [batch]; errors: Q − target
   Floats gradient_, transposed_;
   std::unique_ptr<Chunk> chunk_;
   std::vector<std::unique_ptr<Worker>> workers_;

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "env/observe.h"
-#include "replay/experience.h"
 
 namespace warptape::cpu {
 
@@ -25,8 +24,6 @@ struct Market {
     std::copy(row(bar), row(bar) + features, state);
     std::copy(numbers, numbers + kPortfolioNumbers, state + features);
   }
-  void write_now(const Experience& e, float* state) const { write_state(e.bar, e.now, state); }
-  void write_next(const Experience& e, float* state) const { write_state(e.bar < 0 ? -1 : e.bar + 1, e.next, state); }
 };
 
 }  // namespace warptape::cpu

@@ -123,6 +123,7 @@ TEST(Presets, WithRandomSettingsReadBackEqualFromWhatIsWritten) {
   int equal = 0;
   for (int trial = 0; trial < 600; ++trial) {
     Config config = random_config(presets()[static_cast<std::size_t>(trial) % presets().size()], uniform);
+    config.learn.n_step = std::min(config.learn.n_step, config.collect.steps);
     config.split.train = 0.2 + 0.5 * uniform();
     config.split.validation = 0.01 + 0.25 * uniform();
     config.replay.capacity =

@@ -62,6 +62,20 @@ TEST_F(TrainerResume, InEveryRoundToo) {
   expect_same_run("whole", "pieces");
 }
 
+TEST_F(TrainerResume, WithPrioritiesAndReturnsOfSeveralSteps) {
+  config_.replay.prioritised = true;
+  config_.learn.n_step = 3;
+  for (const RuleSet rules : {RuleSet::kMarket, RuleSet::kClassic}) {
+    config_.env.rules = rules;
+    const std::string name = rule_set_name(rules), whole = name + "_whole", pieces = name + "_pieces";
+    run(whole);
+    run_rounds(options(pieces), 1);
+    run_rounds(resumed(pieces), 2);
+    train(resumed(pieces), nullptr, nullptr);
+    expect_same_run(whole, pieces);
+  }
+}
+
 TEST_F(TrainerResume, AfterAKillLosesTheRoundsSinceTheCheckpointOnly) {
   run("whole");
   // Stopped after round 4 by something harsher than the callback: the checkpoint of round 3 stands, the log is ahead

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -105,7 +106,20 @@ struct Statistics {
   }
 };
 
-class CpuBackendRules : public ::testing::TestWithParam<RuleSet> {};
+/// A rule set, with one-step returns drawn uniformly or returns of three steps drawn by priority.
+struct Mode {
+  RuleSet rules;
+  bool prioritised;
+};
+
+Config busy_config(const Mode& mode) {
+  Config c = busy_config(mode.rules);
+  c.replay.prioritised = mode.prioritised;
+  c.learn.n_step = mode.prioritised ? 3 : 1;
+  return c;
+}
+
+class CpuBackendRules : public ::testing::TestWithParam<Mode> {};
 
 TEST_P(CpuBackendRules, SameBytesWithAnyNumberOfThreads) {
   Config config = busy_config(GetParam());
@@ -149,12 +163,24 @@ TEST_P(CpuBackendRules, GoesOnFromASavedState) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rules, CpuBackendRules, ::testing::Values(RuleSet::kMarket, RuleSet::kClassic),
-                         [](const auto& rules) { return rules.param == RuleSet::kMarket ? "market" : "classic"; });
+INSTANTIATE_TEST_SUITE_P(Rules, CpuBackendRules,
+                         ::testing::Values(Mode{RuleSet::kMarket, false}, Mode{RuleSet::kClassic, false},
+                                           Mode{RuleSet::kMarket, true}, Mode{RuleSet::kClassic, true}),
+                         [](const auto& mode) {
+                           return std::string(rule_set_name(mode.param.rules)) +
+                                  (mode.param.prioritised ? "_prioritised" : "");
+                         });
 
 class CpuBackendState : public ::testing::Test {
  protected:
-  CpuBackendState() : backend_(make_cpu_backend(config_, dataset_)), other_(make_cpu_backend(config_, dataset_)) {
+  explicit CpuBackendState(const std::function<void(Config&)>& change = [](Config&) {})
+      : config_([&] {
+          Config c = cpu_test::small_config(RuleSet::kMarket, 5, 8);
+          change(c);
+          return c;
+        }()),
+        backend_(make_cpu_backend(config_, dataset_)),
+        other_(make_cpu_backend(config_, dataset_)) {
     backend_->collect({1.0, {}});
     state_ = state_of(*backend_);
   }
@@ -182,7 +208,7 @@ class CpuBackendState : public ::testing::Test {
     return [=](std::vector<std::byte>& bytes) { std::memcpy(bytes.data() + offset, &value, sizeof value); };
   }
 
-  Config config_ = cpu_test::small_config(RuleSet::kMarket, 5, 8);
+  Config config_;
   Dataset dataset_ = cpu_test::random_dataset({60}, 3, 4);
   std::unique_ptr<Backend> backend_, other_;
   TensorMap state_;
@@ -219,6 +245,51 @@ TEST_F(CpuBackendState, IsUnchangedByARefusedOne) {
   for (const auto& [name, tensor] : after.tensors()) {
     EXPECT_TRUE(tensor.bytes == before.at(name).bytes) << name;
   }
+}
+
+/// Eight steps of five slots, of which no episode has ended: the newest two steps, rows 30 to 39, may not be drawn.
+class CpuBackendMasses : public CpuBackendState {
+ protected:
+  CpuBackendMasses()
+      : CpuBackendState([](Config& c) {
+          c.replay.prioritised = true;
+          c.learn.n_step = 3;
+          c.env.episode_length = 20;
+        }) {}
+
+  template <typename T>
+  void expect_refused(std::size_t row, T value, const std::string& words) {
+    const std::string message = refusal("replay.masses", put_at(4 * row, value));
+    EXPECT_NE(message.find("the state: replay.masses"), std::string::npos) << message;
+    EXPECT_NE(message.find(words), std::string::npos) << message;
+  }
+};
+
+TEST_F(CpuBackendMasses, AreTakenWhenWhole) {
+  EXPECT_EQ(refusal("", [](auto&) {}), "");
+  EXPECT_EQ(refusal("replay.masses", put_at(4 * 7, 0.125f)), "");
+  EXPECT_EQ(refusal("replay.largest_mass", put_at(0, 0.125f)), "");
+}
+
+TEST_F(CpuBackendMasses, AreRefusedWhenNoReplayHasThem) {
+  expect_refused(7, -1.0f, "holds -1 for row 7");
+  expect_refused(7, std::nanf(""), "nan for row 7");
+  expect_refused(7, std::numeric_limits<float>::infinity(), "inf for row 7");
+  expect_refused(7, 0.0f, "above 0");
+  expect_refused(35, 1.0f, "not complete");
+  expect_refused(35, std::nanf(""), "not complete");
+  for (const float largest : {0.0f, -1.0f, std::nanf(""), std::numeric_limits<float>::infinity()}) {
+    EXPECT_NE(refusal("replay.largest_mass", put_at(0, largest)).find("the state: replay.largest_mass"),
+              std::string::npos);
+  }
+  EXPECT_NE(refusal("replay.masses", [](auto& bytes) { bytes.resize(bytes.size() - 4); }).find("replay.masses"),
+            std::string::npos);
+}
+
+TEST_F(CpuBackendMasses, StandInTheStateOfPrioritisedReplayOnly) {
+  EXPECT_TRUE(state_.contains("replay.masses"));
+  const auto uniform = make_cpu_backend(cpu_test::small_config(RuleSet::kMarket, 5, 8), dataset_);
+  EXPECT_FALSE(state_of(*uniform).contains("replay.masses"));
 }
 
 TEST(CpuBackendWeights, StartAsUniformNumbersOfTheSeed) {

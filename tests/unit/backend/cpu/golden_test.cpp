@@ -183,6 +183,20 @@ TEST_F(GoldenDueling, LossAndGradientOfTheBatch) {
   expect_files_near(net_.layers(), gradient, parameters(at("gradients"), kDueling), kTolerance, "gradient");
 }
 
+TEST_F(GoldenDueling, LossAndGradientUnderImportanceWeights) {
+  Learner learner(learn_config(), shape(), market(), 1);
+  std::vector<Transition> batch;
+  for (std::size_t i = 0; i < experiences_.size(); ++i) {
+    Transition t = n_step_transition(make_ring(1, 1), &experiences_[i], 0, 1, static_cast<float>(hyper("gamma")));
+    t.weight = this->batch().at("importance_weights")[i].get<float>();
+    batch.push_back(t);
+  }
+  std::vector<float> gradient;
+  const LearnStats stats = learner.gradient(pool_, batch, online_, target_, gradient);
+  EXPECT_NEAR(stats.loss, at("weighted_loss").get<double>(), kTolerance);
+  expect_files_near(net_.layers(), gradient, parameters(at("weighted_gradients"), kDueling), kTolerance, "gradient");
+}
+
 TEST_F(GoldenDueling, GradientNormBeforeClipping) {
   Learner learner(learn_config(), shape(), market(), 1);
   std::vector<float> gradient;

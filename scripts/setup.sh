@@ -3,7 +3,7 @@
 
 build_packages=(
   build-essential cmake ninja-build
-  libcli11-dev libfmt-dev libtomlplusplus-dev libxxhash-dev nlohmann-json3-dev
+  libcli11-dev libfmt-dev libprotobuf-dev libtomlplusplus-dev libxxhash-dev nlohmann-json3-dev protobuf-compiler
 )
 test_packages=(
   libgtest-dev clang-format

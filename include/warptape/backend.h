@@ -35,6 +35,7 @@ struct CollectStats {
   std::int64_t steps = 0;     ///< experiences made
   std::int64_t episodes = 0;  ///< episodes that ended
   std::int64_t ruins = 0;
+  double largest_reward = 0;  ///< largest |reward| of a step
 };
 
 struct LearnRequest {

@@ -111,6 +111,9 @@ struct TrainConfig {
   std::int64_t evaluate_every = 10;
   std::int64_t checkpoint_every = 10;
   double divergence_q = 1e4;
+  std::int64_t early_stop = 0;
+  bool alarms = true;
+  bool tensorboard = true;
 };
 
 struct Config {

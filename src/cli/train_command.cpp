@@ -4,6 +4,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -23,6 +24,7 @@ struct TrainCommand {
   std::filesystem::path out;
   std::string backend = "auto";
   bool resume = false;
+  std::optional<double> time_limit_s;
   ConfigOptions config;
 };
 
@@ -42,27 +44,32 @@ std::string time_left(double seconds) {
 
 std::string progress_line(const RoundReport& r) {
   const std::string best = r.best_return ? fmt::format("{:+.2f} %", 100 * *r.best_return) : "-";
-  return fmt::format("round {}/{}  {:.0f}k steps/s  left {}  ε {:.2f}  loss {:.3g}  best validation {}", r.round,
-                     r.rounds, r.steps_per_second / 1000, time_left(r.seconds_left), r.epsilon, r.loss, best);
+  return fmt::format("round {}/{}  {:.0f}k steps/s  left {}  best {}  ε {:.2f}  loss {:.3g}  |Q| {:.3g}", r.round,
+                     r.rounds, r.steps_per_second / 1000, time_left(r.seconds_left), best, r.epsilon, r.loss, r.abs_q);
 }
 
-/// On a terminal one line that is written over, and a line kept for each evaluation; in a pipe nothing.
+/// On a terminal one line that is written over, and a line kept for each evaluation; in a pipe nothing but alarms.
 class Progress {
  public:
   void show(const RoundReport& r) {
-    if (!terminal_) return;
-    fmt::print(stderr, "\r\x1b[2K{}", progress_line(r));
-    if (r.validation_return) {
-      fmt::print(stderr, "\r\x1b[2Kround {:>5}  validation return {:+.2f} %  step reward {:.3g}  loss {:.3g}\n",
-                 r.round, 100 * *r.validation_return, r.reward, r.loss);
+    for (const Alarm& alarm : r.alarms) {
+      fmt::print(stderr, "{}warptape: warning: {}\n", terminal_ ? kClearLine : "", alarm.text);
     }
+    if (!terminal_) return;
+    if (r.validation_return) {
+      fmt::print(stderr, "{}round {:>5}  validation return {:+.2f} %  step reward {:.3g}  loss {:.3g}  mean Q {:.3g}\n",
+                 kClearLine, r.round, 100 * *r.validation_return, r.reward, r.loss, r.q);
+    }
+    // A line that wraps could not be written over, so what a narrow terminal has no room for is cut off.
+    fmt::print(stderr, "{}\x1b[?7l{}\x1b[?7h", kClearLine, progress_line(r));
     std::fflush(stderr);
   }
   void end() const {
-    if (terminal_) fmt::print(stderr, "\r\x1b[2K");
+    if (terminal_) fmt::print(stderr, "{}", kClearLine);
   }
 
  private:
+  static constexpr const char* kClearLine = "\r\x1b[2K";
   bool terminal_ = isatty(fileno(stderr)) != 0;
 };
 
@@ -91,6 +98,7 @@ void run_train(const TrainCommand& command) {
   options.out = command.out;
   options.backend = command.backend;
   options.resume = command.resume;
+  options.time_limit_s = command.time_limit_s;
 
   std::signal(SIGINT, ask_to_stop);
   std::signal(SIGTERM, ask_to_stop);
@@ -106,6 +114,17 @@ void run_train(const TrainCommand& command) {
     fmt::print("stopped after round {}; {}; go on with --resume\n", result.rounds, best);
     throw CLI::RuntimeError(kInterrupted);
   }
+  if (result.out_of_time) {
+    fmt::print("time limit reached after round {} of {}; {}; go on with --resume\n", result.rounds,
+               options.config.train.rounds, best);
+    return;
+  }
+  if (result.stopped_early) {
+    fmt::print("{} early after round {} of {}: {} evaluations without a new best validation return; {}\n",
+               result.rounds_here > 0 ? "stopped" : "nothing to do: the run had stopped", result.rounds,
+               options.config.train.rounds, options.config.train.early_stop, best);
+    return;
+  }
   fmt::print("{} rounds done; {}\n", result.rounds, best);
 }
 
@@ -118,9 +137,15 @@ void add_train_command(CLI::App& app) {
   command->add_option(
       "--features-file", options->features,
       "your own features (CSV, joined by time) instead of the built-in 51; one file for each of --data");
-  command->add_option("--out", options->out, "folder of the run: config.toml, log.jsonl, last/, best/")->required();
+  command->add_option("--out", options->out, "folder of the run: config.toml, log.jsonl, tensorboard/, last/, best/")
+      ->required();
   command->add_option("--backend", options->backend, "cpu, cuda or auto")->capture_default_str();
   command->add_flag("--resume", options->resume, "go on where the run in --out stopped, with the same numbers");
+  command
+      ->add_option("--time-limit", options->time_limit_s,
+                   "end after the round that passes it, with a checkpoint: 90s, 30m, 2h, 1d; a number alone is seconds")
+      ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}}))
+      ->check(CLI::PositiveNumber);
   options->config.add_to(*command);
   command->footer(
       "Ctrl-C ends the training after the running round, with a checkpoint.\n"

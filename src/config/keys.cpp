@@ -249,6 +249,10 @@ void declare_learning(Declarations& d) {
   d.add("train.checkpoint_every", AT(train.checkpoint_every), kCount, "rounds", "rounds between checkpoints");
   d.add("train.divergence_q", AT(train.divergence_q), kPositive, "reward",
         "mean |Q| above which training stops as diverged");
+  d.add("train.early_stop", AT(train.early_stop), {0, 1e9, false}, "evaluations",
+        "training stops after so many without a new best validation return; 0: off");
+  d.add("train.alarms", AT(train.alarms), kAny, "", "warn of exploding Q-values and of a policy with one action");
+  d.add("train.tensorboard", AT(train.tensorboard), kAny, "", "write event files for TensorBoard into tensorboard/");
   d.add("seed", AT(seed), {0, 9.2e18, false}, "", "key of every random number");
   d.add("threads", AT(threads), {0, 4096, false}, "threads",
         "worker threads; 0: one per processor; results do not depend on it");

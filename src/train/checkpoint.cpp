@@ -50,6 +50,11 @@ json to_json(const CheckpointInfo& info) {
           {"updates", info.updates},
           {"best_return", optional_number(info.best_return)},
           {"best_round", info.best_round},
+          {"alarms",
+           {{"largest_reward", info.alarms.largest_reward},
+            {"abs_q", info.alarms.abs_q},
+            {"exploding", info.alarms.exploding},
+            {"collapsed", info.alarms.collapsed}}},
           {"config", recorded_config(info)},
           {"data", series},
           {"split",
@@ -75,6 +80,11 @@ CheckpointInfo from_json(const json& j, const std::string& origin) {
   info.updates = j.at("updates").get<std::int64_t>();
   if (!j.at("best_return").is_null()) info.best_return = j.at("best_return").get<double>();
   info.best_round = j.at("best_round").get<std::int64_t>();
+  if (j.contains("alarms")) {  // runs from before there were any can still be back-tested
+    const json& a = j.at("alarms");
+    info.alarms = {a.at("largest_reward").get<double>(), a.at("abs_q").get<double>(), a.at("exploding").get<bool>(),
+                   a.at("collapsed").get<bool>()};
+  }
   info.config = parse_config(j.at("config").get<std::string>(), origin);
   for (const json& s : j.at("data")) {
     info.recipe.series.push_back({s.at("name").get<std::string>(), s.at("bars").get<std::int64_t>(),

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "net/tensor_map.h"
+#include "train/alarms.h"
 #include "train/experiment.h"
 #include "warptape/backend.h"
 #include "warptape/config.h"
@@ -23,6 +24,7 @@ struct CheckpointInfo {
   std::int64_t updates = 0;    ///< updates done
   std::optional<double> best_return;
   std::int64_t best_round = 0;
+  AlarmState alarms;
 };
 
 /// Writes folder/{weights.safetensors, state.safetensors, checkpoint.json, manifest.json}, replacing the folder at

@@ -21,14 +21,20 @@ std::string to_line(const RoundReport& r) {
                     {"learning_rate", r.learning_rate},
                     {"reward", r.reward},
                     {"step_return", r.step_return},
+                    {"largest_reward", r.largest_reward},
                     {"episodes", r.episodes},
                     {"ruins", r.ruins},
                     {"loss", r.loss},
                     {"q", r.q},
+                    {"abs_q", r.abs_q},
                     {"gradient_norm", r.gradient_norm}};
   if (r.curiosity_loss) j["curiosity_loss"] = *r.curiosity_loss;
   if (r.validation_return) j["validation_return"] = *r.validation_return;
   if (r.best_return) j["best_return"] = *r.best_return;
+  if (r.top_exposure) j["top_exposure"] = *r.top_exposure;
+  if (r.top_share) j["top_share"] = *r.top_share;
+  for (const Alarm& alarm : r.alarms) j["alarms"][alarm.name] = alarm.text;
+  if (!r.stop.empty()) j["stop"] = r.stop;
   return j.dump() + "\n";
 }
 

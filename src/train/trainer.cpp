@@ -1,5 +1,6 @@
 #include "warptape/trainer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -10,7 +11,10 @@
 #include "market/csv.h"
 #include "market/series.h"
 #include "net/shapes.h"
+#include "train/alarms.h"
 #include "train/checkpoint.h"
+#include "train/early_stop.h"
+#include "train/events.h"
 #include "train/experiment.h"
 #include "train/run_log.h"
 #include "warptape/backend.h"
@@ -24,6 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* kConfigName = "config.toml";
 constexpr const char* kLogName = "log.jsonl";
+constexpr const char* kEventsName = "tensorboard";
 constexpr const char* kLast = "last";
 constexpr const char* kBest = "best";
 
@@ -106,21 +111,31 @@ class Training {
     const Clock::time_point start = Clock::now();
     const std::int64_t first = info_.round;
     const std::int64_t rounds = info_.config.train.rounds;
+    std::optional<EventFile> events;
+    if (info_.config.train.tensorboard && !ended()) events.emplace(options_.out / kEventsName, info_.round);
     TrainResult result;
-    while (info_.round < rounds) {
+    while (!ended()) {
       RoundReport report = play_round();
-      const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      const double seconds = seconds_since(start);
       const double done = static_cast<double>(info_.round - first);
       report.seconds_left = seconds / done * static_cast<double>(rounds - info_.round);
+      if (options_.time_limit_s) {
+        report.seconds_left = std::clamp(*options_.time_limit_s - seconds_since(begun_), 0.0, report.seconds_left);
+      }
       report.steps_per_second = done * static_cast<double>(steps_a_round()) / seconds;
       log.append(report);
+      if (events) events->append(report);
       if (progress_) progress_(report);
-      result.interrupted = info_.round < rounds && stop && stop();
-      const bool due = info_.round % info_.config.train.checkpoint_every == 0;
-      if (due || info_.round == rounds || result.interrupted) write_checkpoint(options_.out / kLast, info_, *backend_);
-      if (result.interrupted) break;
+      const bool last = ended();
+      result.interrupted = !last && stop && stop();
+      result.out_of_time = !last && !result.interrupted && out_of_time();
+      const bool stops = last || result.interrupted || result.out_of_time;
+      if (stops || info_.round % info_.config.train.checkpoint_every == 0) save(kLast);
+      if (stops) break;
     }
     result.rounds = info_.round;
+    result.rounds_here = info_.round - first;
+    result.stopped_early = stops_early(info_.config.train, info_.round, info_.best_round);
     result.best_return = info_.best_return;
     result.best_round = info_.best_round;
     return result;
@@ -144,6 +159,27 @@ class Training {
     }
     const TensorMap state = read_checkpoint_state(last);
     backend_->load_state(state, state.origin());
+  }
+
+  static double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+  /// Whether there is nothing more to do, however often the run is resumed.
+  bool ended() const {
+    const TrainConfig& c = info_.config.train;
+    return info_.round >= c.rounds || stops_early(c, info_.round, info_.best_round);
+  }
+
+  /// The checkpoint is to be written within the limit too.
+  bool out_of_time() const {
+    return options_.time_limit_s && seconds_since(begun_) + longest_save_s_ >= *options_.time_limit_s;
+  }
+
+  void save(const char* name) {
+    const Clock::time_point start = Clock::now();
+    write_checkpoint(options_.out / name, info_, *backend_);
+    longest_save_s_ = std::max(longest_save_s_, seconds_since(start));
   }
 
   std::int64_t steps_a_round() const { return info_.config.collect.episodes * info_.config.collect.steps; }
@@ -176,12 +212,21 @@ class Training {
     r.step_return = collected.mean_return;
     r.episodes = collected.episodes;
     r.ruins = collected.ruins;
+    r.largest_reward = collected.largest_reward;
     r.loss = learned.loss;
     r.q = learned.q;
+    r.abs_q = learned.abs_q;
     r.gradient_norm = learned.gradient_norm;
     check_health(learned);
-    if (info_.round % c.train.evaluate_every == 0 || info_.round == c.train.rounds) r.validation_return = evaluate();
+    const bool evaluates = info_.round % c.train.evaluate_every == 0 || info_.round == c.train.rounds;
+    if (evaluates) evaluate(r);
     r.best_return = info_.best_return;
+    if (c.train.alarms) r.alarms = check_alarms(c, r, info_.alarms);
+    if (evaluates && info_.best_round == info_.round) save(kBest);
+    if (stops_early(c.train, info_.round, info_.best_round)) {
+      r.stop = fmt::format("train.early_stop: {} evaluations without a new best validation return",
+                           evaluations_since_best(info_.round, info_.best_round, c.train.evaluate_every));
+    }
     return r;
   }
 
@@ -197,20 +242,25 @@ class Training {
              : std::string("there is no checkpoint from before it"));
   }
 
-  /// The greedy policy on the validation split; keeps the best.
-  double evaluate() {
+  /// Plays the greedy policy on the validation split.
+  void evaluate(RoundReport& r) {
     const std::vector<float> weights = backend_->weights(Network::kOnline);
-    const double value = mean_total_return(play_greedy(info_.config, weights, validation_));
-    if (!info_.best_return || value > *info_.best_return) {
-      info_.best_return = value;
-      info_.best_round = info_.round;
-      write_checkpoint(options_.out / kBest, info_, *backend_);
-    }
-    return value;
+    const std::vector<Trace> traces = play_greedy(info_.config, weights, validation_);
+    const double value = mean_total_return(traces);
+    r.validation_return = value;
+    const TopExposure top = top_exposure(info_.config, traces);
+    r.validation_steps = top.steps;
+    r.top_exposure = top.exposure;
+    r.top_share = top.share;
+    if (info_.best_return && !(value > *info_.best_return)) return;
+    info_.best_return = value;
+    info_.best_round = info_.round;
   }
 
   TrainOptions options_;
   std::function<void(const RoundReport&)> progress_;
+  const Clock::time_point begun_ = Clock::now();
+  double longest_save_s_ = 0;
   CheckpointInfo info_;
   Dataset validation_;
   std::unique_ptr<Backend> backend_;

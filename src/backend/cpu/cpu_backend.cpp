@@ -1,4 +1,5 @@
 // The CPU backend: collector, replay, learner and curiosity over one thread pool.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -59,7 +60,10 @@ class CpuBackend final : public Backend {
     inputs.curiosity = curiosity_.data();
     inputs.epsilon = request.epsilon;
     inputs.outputs = request.outputs;
-    const CollectStats stats = collector_->play_round(pool_, inputs, round_);
+    CollectStats stats = collector_->play_round(pool_, inputs, round_);
+    for (const Experience& e : round_.rows) {
+      stats.largest_reward = std::max(stats.largest_reward, std::fabs(static_cast<double>(e.reward)));
+    }
     replay_.insert(round_.rows);
     return stats;
   }

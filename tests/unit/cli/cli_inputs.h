@@ -82,6 +82,7 @@ rounds = 1
 updates_per_round = 2
 evaluate_every = 1
 checkpoint_every = 1
+alarms = false
 )";
 
 /// Puts the folder "run" on a desk: one round over bars_csv(kBars) named bars.csv. It is trained once a process.

@@ -39,14 +39,19 @@ TEST_F(RunLogTest, IsALineARoundWithoutTimes) {
   second.curiosity_loss = 0.5;
   second.validation_return = -0.25;
   second.best_return = -0.25;
+  second.top_exposure = -0.5;
+  second.top_share = 0.75;
+  second.alarms = {{"exploding_q", "too much"}, {"one_action", "too few"}};
+  second.stop = "enough";
   log.append(second);
   EXPECT_EQ(testing::content_of(file_),
             R"({"round":1,"steps":0,"updates":0,"epsilon":0.0,"learning_rate":0.0,"reward":0.0,"step_return":0.0,)"
-            R"("episodes":0,"ruins":0,"loss":0.1,"q":0.0,"gradient_norm":0.0})"
+            R"("largest_reward":0.0,"episodes":0,"ruins":0,"loss":0.1,"q":0.0,"abs_q":0.0,"gradient_norm":0.0})"
             "\n"
             R"({"round":2,"steps":0,"updates":0,"epsilon":0.0,"learning_rate":0.0,"reward":0.0,"step_return":0.0,)"
-            R"("episodes":0,"ruins":0,"loss":0.1,"q":0.0,"gradient_norm":0.0,"curiosity_loss":0.5,)"
-            R"("validation_return":-0.25,"best_return":-0.25})"
+            R"("largest_reward":0.0,"episodes":0,"ruins":0,"loss":0.1,"q":0.0,"abs_q":0.0,"gradient_norm":0.0,)"
+            R"("curiosity_loss":0.5,"validation_return":-0.25,"best_return":-0.25,"top_exposure":-0.5,)"
+            R"("top_share":0.75,"alarms":{"exploding_q":"too much","one_action":"too few"},"stop":"enough"})"
             "\n");
 }
 

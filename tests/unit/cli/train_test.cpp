@@ -72,6 +72,55 @@ TEST_F(CliTrain, TheWeightsOfARunAreThoseThatCollectTakes) {
                  "run/best/weights.safetensors", "--out", "round.st"});
 }
 
+TEST_F(CliTrain, ATimeLimitEndsItWithACheckpointAndSuccess) {
+  auto words = train_words("run", {"train.rounds=3"});
+  words.insert(words.end(), {"--time-limit", "0.001s"});
+  Outcome outcome = desk.run_well(words);
+  EXPECT_EQ(outcome.err, "");
+  expect_contains(outcome.out, {"time limit", "after round 1 of 3", "--resume"});
+  EXPECT_EQ(json::parse(desk.content("run/last/checkpoint.json"))["round"], 1);
+  // Each resume has its own limit; an hour is far away.
+  outcome = desk.run_well({"train", "--resume", "--data", "bars.csv", "--out", "run", "--time-limit", "1h"});
+  expect_contains(outcome.out, {"3 rounds done"});
+  desk.run_well(train_words("whole", {"train.rounds=3"}));
+  for (const char* file : {"/log.jsonl", "/last/weights.safetensors", "/last/checkpoint.json", "/config.toml"}) {
+    EXPECT_TRUE(desk.content(std::string("run") + file) == desk.content(std::string("whole") + file)) << file;
+  }
+}
+
+TEST_F(CliTrain, ATimeLimitIsADuration) {
+  for (const char* bad : {"soon", "10 parsecs", "-5", "0", "0m", "", "nan"}) {
+    auto words = train_words("run");
+    words.insert(words.end(), {"--time-limit", bad});
+    desk.expect_refused(words, {"--time-limit"});
+  }
+  int run = 0;
+  for (const char* good : {"90", "90s", "30m", "1.5h", "2 h", "1d"}) {
+    auto words = train_words("run" + std::to_string(run++));
+    words.insert(words.end(), {"--time-limit", good});
+    expect_contains(desk.run_well(words).out, {"1 rounds done"});
+  }
+}
+
+TEST_F(CliTrain, AnEarlyStopSaysSoAndSoDoesResumingAfterIt) {
+  // A learning rate of nothing: the first evaluation stays the best, rounds 2 and 3 bring no better one.
+  const Outcome outcome = desk.run_well(train_words(
+      "run", {"train.rounds=9", "train.early_stop=2", "learn.learning_rate=1e-30", "learn.learning_rate_end=1e-30"}));
+  expect_contains(outcome.out, {"stopped early after round 3 of 9", "2 evaluations", "run/best"});
+  const Outcome again = desk.run_well({"train", "--resume", "--data", "bars.csv", "--out", "run"});
+  expect_contains(again.out, {"nothing to do", "early after round 3 of 9"});
+  EXPECT_EQ(lines_of(desk.content("run/log.jsonl")).size(), 3u);
+}
+
+TEST_F(CliTrain, AlarmsAreWarningsInAPipeToo) {
+  // Two updates of a network of eight units: it still prefers one exposure everywhere.
+  const Outcome outcome = desk.run_well(train_words(
+      "run", {"train.alarms=true", "collect.epsilon_start=0", "collect.epsilon_end=0", "env.cost_market=0.5"}));
+  const json line = json::parse(lines_of(desk.content("run/log.jsonl")).at(0));
+  ASSERT_TRUE(line.contains("alarms")) << line;
+  EXPECT_EQ(outcome.err, "warptape: warning: " + line["alarms"]["one_action"].get<std::string>() + "\n");
+}
+
 /// Many short rounds, curiosity included: long enough to be stopped in the middle, whatever the machine.
 class CliInterrupted : public CliTrain {
  protected:

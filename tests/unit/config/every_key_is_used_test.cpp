@@ -112,7 +112,7 @@ std::vector<Use> uses() {
       {"train.updates_per_round", "2"},
       {"train.evaluate_every", "1"},
       {"train.early_stop", "1", {"train.rounds=8", "train.evaluate_every=1"}},
-      {"train.alarms", "false", {"collect.epsilon_start=0.05"}},  // a network of a few updates takes one action
+      {"train.alarms", "false", {"learn.learning_rate=0.02", "train.divergence_q=5"}},  // early in what diverges
       {"train.tensorboard", "false"},
       {"train.checkpoint_every", "1"},
       {"train.divergence_q", "0.000001"},

@@ -17,8 +17,9 @@ struct TrainOptions {
   std::vector<std::filesystem::path> data;
   std::vector<std::filesystem::path> features;  ///< the user's own features, one file for each of data; or empty
   std::filesystem::path out;
-  std::string backend = "auto";  ///< cpu, cuda or auto
-  bool resume = false;
+  std::string backend = "auto";      ///< cpu, cuda or auto
+  bool resume = false;               ///< go on with the run in `out`; where nothing was saved yet, begin it
+  std::string resume_from = "last";  ///< last, previous or best: the checkpoint to go on from
   /// Ends the training after the round that passes it, counted from the call and less the time that a checkpoint takes.
   std::optional<double> time_limit_s;
 };
@@ -63,9 +64,13 @@ struct TrainResult {
 };
 
 /// Trains until train.rounds are done, train.early_stop or options.time_limit_s ends it or `stop` says so (asked
-/// between rounds), and writes into options.out: config.toml, log.jsonl, tensorboard/, last/ and best/. Throws Error on
-/// bad input (before anything is written), on a folder that already holds a run unless options.resume, and on
-/// divergence (the last checkpoint from before it is kept).
+/// between rounds), and writes into options.out: config.toml, log.jsonl, tensorboard/, last/, previous/ (the checkpoint
+/// before last) and best/. Throws Error on bad input (before anything is written), on a folder that already holds a run
+/// unless options.resume, on a folder into which another process trains, and on divergence (the last checkpoint from
+/// before it is kept).
+///
+/// A resumed run takes options.threads; everything else comes from the run. Killed at any moment and resumed as often
+/// as need be, it leaves the bytes of a run that was never stopped (event files, which hold times, apart).
 TrainResult train(const TrainOptions& options, const std::function<void(const RoundReport&)>& progress,
                   const std::function<bool()>& stop);
 

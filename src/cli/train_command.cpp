@@ -7,9 +7,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "train/run_folder.h"
 #include "warptape/error.h"
 #include "warptape/trainer.h"
 
@@ -25,15 +27,26 @@ struct TrainCommand {
   std::string backend = "auto";
   bool resume = false;
   std::optional<double> time_limit_s;
+  std::string from = "last";
   ConfigOptions config;
 };
 
 std::atomic<bool> stop_asked{false};
 
-/// Ctrl-C ends the training after the running round; a second one at once.
-void ask_to_stop(int signal) {
+constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
+/// Ctrl-C ends the training after the running round; a second signal, whichever it is, at once.
+void ask_to_stop(int) {
   stop_asked = true;
-  std::signal(signal, SIG_DFL);
+  for (const int signal : kStopSignals) std::signal(signal, SIG_DFL);
+}
+
+void handle_signals() {
+  for (const int signal : kStopSignals) {
+    // What the shell or nohup had ignored stays ignored.
+    if (std::signal(signal, ask_to_stop) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
+  std::signal(SIGXFSZ, SIG_IGN);  // a file over ulimit -f is an error to report, like a full disk
 }
 
 std::string time_left(double seconds) {
@@ -56,6 +69,20 @@ class Progress {
       fmt::print(stderr, "{}warptape: warning: {}\n", terminal_ ? kClearLine : "", alarm.text);
     }
     if (!terminal_) return;
+    try {
+      print(r);
+    } catch (const std::system_error&) {
+      terminal_ = false;  // it was closed: no reason to stop, and none to lose the round
+    }
+  }
+  void end() const {
+    if (terminal_) fmt::print(stderr, "{}", kClearLine);
+  }
+
+ private:
+  static constexpr const char* kClearLine = "\r\x1b[2K";
+
+  static void print(const RoundReport& r) {
     if (r.validation_return) {
       fmt::print(stderr, "{}round {:>5}  validation return {:+.2f} %  step reward {:.3g}  loss {:.3g}  mean Q {:.3g}\n",
                  kClearLine, r.round, 100 * *r.validation_return, r.reward, r.loss, r.q);
@@ -64,34 +91,33 @@ class Progress {
     fmt::print(stderr, "{}\x1b[?7l{}\x1b[?7h", kClearLine, progress_line(r));
     std::fflush(stderr);
   }
-  void end() const {
-    if (terminal_) fmt::print(stderr, "{}", kClearLine);
-  }
-
- private:
-  static constexpr const char* kClearLine = "\r\x1b[2K";
   bool terminal_ = isatty(fileno(stderr)) != 0;
 };
 
-/// A resumed run goes on with its own configuration: anything else would not be the same run.
+/// A resumed run goes on with its own configuration: anything else would not be the same run. Repeating it is fine, so
+/// that one command line, with --resume, both begins a run and goes on with it.
 Config resumed_config(const TrainCommand& command) {
   const std::vector<std::string> settings = command.config.all_settings();
-  for (const std::string& setting : settings) {
-    if (setting.rfind("threads=", 0) != 0) {
-      fail("--resume goes on with the run's own configuration ({}); --set {} can't be changed now, only threads",
-           (command.out / "config.toml").string(), setting);
+  const std::optional<Config> own = run_config(command.out);
+  if (!own) {
+    const bool names_no_config = !command.config.file && settings.empty();
+    if (names_no_config || command.from != "last") {
+      fail(
+          "{}: there is no run to resume: nothing is written there yet; start it without --resume, or name its "
+          "configuration (--config, --set) beside it",
+          command.out.string());
     }
+    fmt::print(stderr, "{}: there is no run yet to resume; this begins it\n", command.out.string());
+    return command.config.load();
   }
   if (command.config.preset) fail("--resume goes on with the run's own configuration; leave --preset out");
-  if (command.config.file) fail("--resume goes on with the run's own configuration; leave --config out");
-  return load_config(command.out / "config.toml", settings);
+  const Config given = command.config.file ? command.config.load() : parse_config(to_toml(*own), "", settings);
+  require_run_config(given, command.out);
+  return given;
 }
 
 void run_train(const TrainCommand& command) {
   TrainOptions options;
-  if (command.resume && !std::filesystem::exists(command.out / "last")) {
-    fail("{}: there is no run to resume: no checkpoint (last) in it; start it without --resume", command.out.string());
-  }
   options.config = command.resume ? resumed_config(command) : command.config.load();
   options.data = command.data;
   options.features = command.features;
@@ -99,9 +125,9 @@ void run_train(const TrainCommand& command) {
   options.backend = command.backend;
   options.resume = command.resume;
   options.time_limit_s = command.time_limit_s;
+  options.resume_from = command.from;
 
-  std::signal(SIGINT, ask_to_stop);
-  std::signal(SIGTERM, ask_to_stop);
+  handle_signals();
   Progress progress;
   const TrainResult result = train(
       options, [&](const RoundReport& r) { progress.show(r); }, [] { return stop_asked.load(); });
@@ -137,10 +163,17 @@ void add_train_command(CLI::App& app) {
   command->add_option(
       "--features-file", options->features,
       "your own features (CSV, joined by time) instead of the built-in 51; one file for each of --data");
-  command->add_option("--out", options->out, "folder of the run: config.toml, log.jsonl, tensorboard/, last/, best/")
+  command
+      ->add_option("--out", options->out,
+                   "folder of the run: config.toml, log.jsonl, tensorboard/, last/, previous/, best/")
       ->required();
   command->add_option("--backend", options->backend, "cpu, cuda or auto")->capture_default_str();
-  command->add_flag("--resume", options->resume, "go on where the run in --out stopped, with the same numbers");
+  CLI::Option* resume =
+      command->add_flag("--resume", options->resume, "go on where the run in --out stopped, with the same numbers");
+  command->add_option("--from", options->from, "checkpoint to resume from: last, previous (the one before it) or best")
+      ->needs(resume)
+      ->capture_default_str()
+      ->check(CLI::IsMember({"last", "previous", "best"}));
   command
       ->add_option("--time-limit", options->time_limit_s,
                    "end after the round that passes it, with a checkpoint: 90s, 30m, 2h, 1d; a number alone is seconds")

@@ -60,19 +60,68 @@ int sync_tree(const std::filesystem::path& folder, std::filesystem::path& culpri
   return sync_folder(folder);
 }
 
+bool exchange_unsupported(int error) {
+  return error == EINVAL || error == ENOSYS || error == ENOTSUP;
+}
+
+int exchange_paths(const std::filesystem::path& one, const std::filesystem::path& other) {
+  return ::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0 ? 0 : errno;
+}
+
 // The new folder under the name, the old one (if any) removed. 0, or the errno; then `folder` is as it was.
 int swap_in(const std::filesystem::path& fresh, const std::filesystem::path& folder) {
-  if (::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, folder.c_str(), RENAME_EXCHANGE) == 0) {
+  const int refused = exchange_paths(fresh, folder);
+  if (refused == 0) {
     const int failed = sync_folder(folder_of(folder));
     // What cannot be removed now is a stale partial: no reason to call the new folder unsaved.
     std::error_code ignored;
     std::filesystem::remove_all(fresh, ignored);
     return failed;
   }
-  if (errno == EINVAL || errno == ENOSYS || errno == ENOTSUP) return detail::swap_by_two_renames(fresh, folder);
-  if (errno != ENOENT) return errno;
+  if (exchange_unsupported(refused)) return detail::swap_by_two_renames(fresh, folder);
+  if (refused != ENOENT) return refused;
   if (const int failed = rename_path(fresh, folder)) return failed;
   return sync_folder(folder_of(folder));
+}
+
+// What stands under `old` takes the name `previous`; what stood there is removed. Killed in the middle, `old` stands
+// still, so that doing it again is all that there is to mend. 0, or the errno.
+int keep_as_previous(const std::filesystem::path& old, const std::filesystem::path& previous) {
+  remove_stale_partials(previous);
+  std::filesystem::path discarded = previous;
+  discarded += ".partial-" + std::to_string(::getpid());  // stale from the beginning: nobody locks it
+  const int moved = rename_path(previous, discarded);
+  if (moved != 0 && moved != ENOENT) return moved;
+  const int renamed = rename_path(old, previous);
+  std::error_code ignored;
+  if (renamed == EXDEV) {
+    std::filesystem::remove_all(old, ignored);  // `folder` is a link to another disk: there is no keeping by a rename
+  } else if (renamed != 0) {
+    return renamed;
+  }
+  const int failed = sync_folder(folder_of(previous));
+  std::filesystem::remove_all(discarded, ignored);
+  return failed;
+}
+
+// The new folder under the name, the old one under `previous`. Every step of it leaves `folder` whole, and what
+// finish_interrupted_swap() makes of it is right without knowing which step it was: under NAME.partial-previous lies
+// either the old folder or, before the exchange, the new one, and either may be kept as the previous one.
+int rotate_in(const std::filesystem::path& fresh, const std::filesystem::path& folder,
+              const std::filesystem::path& previous) {
+  const std::filesystem::path old = previous_of(folder);
+  if (const int failed = rename_path(fresh, old)) return failed;
+  if (const int refused = exchange_paths(old, folder)) {
+    if (const int failed = rename_path(old, fresh)) return failed;
+    if (!exchange_unsupported(refused)) return refused;
+    if (const int failed = rename_path(folder, old)) return failed;
+    if (const int failed = rename_path(fresh, folder)) {
+      rename_path(old, folder);
+      return failed;
+    }
+  }
+  if (const int failed = sync_folder(folder_of(folder))) return failed;
+  return keep_as_previous(old, previous);
 }
 
 }  // namespace
@@ -144,8 +193,8 @@ void AtomicFile::commit() {
   descriptor_.reset();
 }
 
-AtomicFolder::AtomicFolder(const std::filesystem::path& folder)
-    : target_(through_links(without_trailing_slash(folder))) {
+AtomicFolder::AtomicFolder(const std::filesystem::path& folder, const std::filesystem::path& previous)
+    : target_(through_links(without_trailing_slash(folder))), previous_(previous) {
   const std::filesystem::path name = target_.filename();
   if (name.empty() || name == "." || name == "..") {
     fail("cannot write the folder '{}': give it a name of its own", folder.string());
@@ -156,8 +205,7 @@ AtomicFolder::AtomicFolder(const std::filesystem::path& folder)
     fail("cannot write the folder '{}': a file of that name is in the way; remove it or choose another name",
          folder.string());
   }
-  restore_interrupted_swap(target_);
-  remove_stale_partials(target_);
+  finish_interrupted_swap(target_, previous_);
   Partial partial = create_partial(target_, PartialKind::kFolder);
   partial_ = std::move(partial.path);
   lock_ = std::move(partial.descriptor);
@@ -172,7 +220,11 @@ void AtomicFolder::commit() {
   CHECK(!committed_);
   std::filesystem::path culprit;
   if (const int failed = sync_tree(partial_, culprit)) fail_system("write", culprit, failed);
-  if (const int failed = swap_in(partial_, target_)) fail_system("write", target_, failed);
+  std::error_code ignored;
+  const bool keeps = !previous_.empty() && std::filesystem::exists(target_, ignored);
+  if (const int failed = keeps ? rotate_in(partial_, target_, previous_) : swap_in(partial_, target_)) {
+    fail_system("write", target_, failed);
+  }
   committed_ = true;
 }
 
@@ -180,19 +232,37 @@ void restore_interrupted_swap(const std::filesystem::path& folder) {
   const std::filesystem::path target = through_links(without_trailing_slash(folder));
   const std::filesystem::path previous = previous_of(target);
   std::error_code error;
-  if (!std::filesystem::exists(previous, error)) return;
-  if (std::filesystem::exists(target, error)) {
-    std::filesystem::remove_all(previous, error);  // both renames were done, the removal was not
-  } else if (const int failed = rename_path(previous, target)) {
-    fail_system("restore", target, failed);
+  if (std::filesystem::exists(target, error) || !std::filesystem::exists(previous, error)) return;
+  if (const int failed = rename_path(previous, target)) fail_system("restore", target, failed);
+}
+
+void finish_interrupted_swap(const std::filesystem::path& folder, const std::filesystem::path& previous) {
+  restore_interrupted_swap(folder);
+  const std::filesystem::path target = through_links(without_trailing_slash(folder));
+  const std::filesystem::path old = previous_of(target);
+  std::error_code error;
+  if (std::filesystem::exists(old, error)) {  // what followed the swap was not done
+    if (previous.empty()) {
+      std::filesystem::remove_all(old, error);
+    } else if (const int failed = keep_as_previous(old, previous)) {
+      fail_system("write", previous, failed);
+    }
   }
+  remove_stale_partials(target);
+  if (!previous.empty()) remove_stale_partials(previous);
+}
+
+void replace_folder(const std::filesystem::path& fresh, const std::filesystem::path& folder) {
+  const std::filesystem::path target = through_links(without_trailing_slash(folder));
+  if (const int failed = swap_in(fresh, target)) fail_system("write", target, failed);
 }
 
 int detail::swap_by_two_renames(const std::filesystem::path& fresh, const std::filesystem::path& folder) {
   const std::filesystem::path previous = previous_of(folder);
-  if (const int failed = rename_path(folder, previous)) return failed;
+  const int moved = rename_path(folder, previous);
+  if (moved != 0 && moved != ENOENT) return moved;  // a kernel without renameat2 does not say that there is no folder
   if (const int failed = rename_path(fresh, folder)) {
-    rename_path(previous, folder);
+    if (moved == 0) rename_path(previous, folder);
     return failed;
   }
   const int failed = sync_folder(folder_of(folder));

@@ -49,23 +49,26 @@ class AtomicFile {
 /// The swap is Linux's renameat2(RENAME_EXCHANGE). File systems without it (some network and FUSE ones) get two
 /// renames: killed between them, the old folder stands under NAME.partial-previous, and the next construction or
 /// restore_interrupted_swap puts it back; there, no second process may write or restore the same folder meanwhile.
-/// What an earlier, killed process left behind is removed at construction.
+/// What an earlier, killed process left behind is put in order at construction.
 class AtomicFolder {
  public:
+  /// `previous`, a name beside `folder`, is where the old folder goes instead of being removed: renamed, not copied.
   /// Throws Error when the parent is missing or not writable, or `folder` is a file.
-  explicit AtomicFolder(const std::filesystem::path& folder);
+  explicit AtomicFolder(const std::filesystem::path& folder, const std::filesystem::path& previous = {});
   AtomicFolder(const AtomicFolder&) = delete;
   AtomicFolder& operator=(const AtomicFolder&) = delete;
   ~AtomicFolder();
 
   /// Where to write the new content.
   const std::filesystem::path& path() const { return partial_; }
-  /// Flushes all files to the disk, takes the name and removes the old folder. Throws Error; then `folder` is as it
-  /// was, unless it was only the flush of its parent, after the swap, that failed.
+  /// Flushes all files to the disk, takes the name and removes (or keeps, as `previous`) the old folder. Throws Error;
+  /// then `folder` is as it was, unless it was what follows the swap, the flush of the parent or the keeping of the old
+  /// folder, that failed.
   void commit();
 
  private:
   std::filesystem::path target_;
+  std::filesystem::path previous_;  // empty: the old folder is removed
   std::filesystem::path partial_;
   Descriptor lock_;
   bool committed_ = false;
@@ -74,6 +77,15 @@ class AtomicFolder {
 /// Puts back the old folder after a swap by two renames was cut short; else does nothing. Readers of folders that an
 /// AtomicFolder writes call it first.
 void restore_interrupted_swap(const std::filesystem::path& folder);
+
+/// Puts in order whatever a killed AtomicFolder(folder, previous) left behind, at whichever step: `folder` stands, what
+/// was on its way to `previous` is there, nothing else remains. Only for the one process that may write `folder`: it
+/// would take the work of a live one for left-overs.
+void finish_interrupted_swap(const std::filesystem::path& folder, const std::filesystem::path& previous = {});
+
+/// `folder` becomes what stands under `fresh`, at once; what it held before is removed, and so is the name `fresh`.
+/// Throws Error; then both are as they were.
+void replace_folder(const std::filesystem::path& fresh, const std::filesystem::path& folder);
 
 namespace detail {
 /// The swap for file systems without RENAME_EXCHANGE; `fresh` takes the name, the old folder is removed.

@@ -31,6 +31,10 @@ std::string hex(XXH128_hash_t hash) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
+std::string manifest_text(const nlohmann::json& manifest) {
+  return manifest.dump(2) + "\n";
+}
+
 // Relative names with '/' of every file but the manifest, in order.
 std::vector<std::string> files_of(const std::filesystem::path& folder) {
   std::vector<std::string> names;
@@ -61,7 +65,8 @@ std::map<std::string, FileFacts> read_manifest(const std::filesystem::path& fold
   if (!std::filesystem::exists(path, ignored)) {
     fail("{} is missing: '{}' is not a checkpoint, or was not copied whole; {}", origin, folder.string(), kRemedy);
   }
-  const nlohmann::json json = parse_strict_json(read_file(path), origin, 3);
+  const std::string text = read_file(path);
+  const nlohmann::json json = parse_strict_json(text, origin, 3);
   if (!json.is_object() || !json.contains("format") || !json.contains("files") || !json["files"].is_object()) {
     fail("{} is not a manifest: it lacks \"format\" or \"files\"; {}", origin, kRemedy);
   }
@@ -71,6 +76,8 @@ std::map<std::string, FileFacts> read_manifest(const std::filesystem::path& fold
   }
   std::map<std::string, FileFacts> files;
   for (const auto& [name, entry] : json["files"].items()) files[name] = facts_of(name, entry, origin);
+  // Nothing vouches for the manifest but its form: a lost last byte, a space more, would mean the same to a parser.
+  if (text != manifest_text(json)) fail("{} was changed since it was written; {}", origin, kRemedy);
   return files;
 }
 
@@ -113,7 +120,7 @@ void write_manifest(const std::filesystem::path& folder) {
     files[name] = {{"bytes", InputFile(file).size()}, {"xxh3_128", xxh3_128_hex_of_file(file)}};
   }
   try {
-    write_file_atomically(folder / kManifestName, nlohmann::json{{"format", kFormat}, {"files", files}}.dump(2) + "\n");
+    write_file_atomically(folder / kManifestName, manifest_text({{"format", kFormat}, {"files", files}}));
   } catch (const nlohmann::json::exception&) {
     fail("'{}' holds a file whose name is not UTF-8; rename it", folder.string());
   }

@@ -27,11 +27,8 @@ json optional_number(const std::optional<double>& x) {
   return x ? json(*x) : json(nullptr);
 }
 
-/// The configuration without the number of threads: it does not decide the numbers, so it must not decide the bytes.
 std::string recorded_config(const CheckpointInfo& info) {
-  Config config = info.config;
-  config.threads = Config{}.threads;
-  return to_toml(config);
+  return to_toml(deciding_config(info.config));
 }
 
 json to_json(const CheckpointInfo& info) {
@@ -55,6 +52,7 @@ json to_json(const CheckpointInfo& info) {
             {"abs_q", info.alarms.abs_q},
             {"exploding", info.alarms.exploding},
             {"collapsed", info.alarms.collapsed}}},
+          {"log", {{"bytes", info.log.bytes}, {"xxh3_128", info.log.xxh3_128}}},
           {"config", recorded_config(info)},
           {"data", series},
           {"split",
@@ -84,6 +82,9 @@ CheckpointInfo from_json(const json& j, const std::string& origin) {
     const json& a = j.at("alarms");
     info.alarms = {a.at("largest_reward").get<double>(), a.at("abs_q").get<double>(), a.at("exploding").get<bool>(),
                    a.at("collapsed").get<bool>()};
+  }
+  if (j.contains("log")) {
+    info.log = {j.at("log").at("bytes").get<std::uint64_t>(), j.at("log").at("xxh3_128").get<std::string>()};
   }
   info.config = parse_config(j.at("config").get<std::string>(), origin);
   for (const json& s : j.at("data")) {
@@ -118,8 +119,14 @@ TensorMap network_tensors(const CheckpointInfo& info, const Backend& backend) {
 
 }  // namespace
 
-void write_checkpoint(const std::filesystem::path& folder, const CheckpointInfo& info, const Backend& backend) {
-  AtomicFolder whole(folder);
+Config deciding_config(Config config) {
+  config.threads = Config{}.threads;
+  return config;
+}
+
+void write_checkpoint(const std::filesystem::path& folder, const CheckpointInfo& info, const Backend& backend,
+                      const std::filesystem::path& previous) {
+  AtomicFolder whole(folder, previous);
   write_safetensors(whole.path() / kWeightsName, network_tensors(info, backend));
   TensorMap state;
   backend.save_state(state);
@@ -131,7 +138,8 @@ void write_checkpoint(const std::filesystem::path& folder, const CheckpointInfo&
 
 CheckpointInfo read_checkpoint_info(const std::filesystem::path& folder) {
   restore_interrupted_swap(folder);
-  if (!std::filesystem::is_directory(folder)) fail("{}: there is no checkpoint", folder.string());
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) fail("{}: there is no checkpoint", folder.string());
   verify_manifest(folder);
   const std::string origin = (folder / kInfoName).string();
   try {

@@ -1,10 +1,15 @@
 #include "train/run_log.h"
 
-#include <fstream>
+#include <fcntl.h>
+
+#include <cerrno>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <system_error>
 
 #include "io/atomic_file.h"
+#include "io/checksum.h"
 #include "warptape/error.h"
 
 namespace warptape {
@@ -38,31 +43,49 @@ std::string to_line(const RoundReport& r) {
   return j.dump() + "\n";
 }
 
-/// The lines of `text` up to the round, whole lines only: a killed process may have left half a line.
-std::string lines_until(const std::string& text, std::int64_t last_round) {
-  std::size_t kept = 0;
-  while (true) {
-    const std::size_t end = text.find('\n', kept);
-    if (end == std::string::npos) break;
-    const auto line = nlohmann::json::parse(text.substr(kept, end - kept), nullptr, false);
-    if (!line.is_object() || line.value("round", std::int64_t{0}) > last_round) break;
-    kept = end + 1;
+/// What the mark covers. Throws Error where the log is shorter or other than that.
+std::string marked_part(const std::filesystem::path& file, const LogMark& mark) {
+  std::string text = read_file(file);
+  const bool whole =
+      text.size() >= mark.bytes && xxh3_128_hex(std::as_bytes(std::span(text.data(), mark.bytes))) == mark.xxh3_128;
+  if (!whole) {
+    fail(
+        "'{}' was changed since the checkpoint was written: its first {} bytes are not those that were logged until "
+        "then; put the file back, or remove it to go on with a log that begins at the checkpoint",
+        file.string(), mark.bytes);
   }
-  return text.substr(0, kept);
+  text.resize(mark.bytes);
+  return text;
+}
+
+bool goes_on(const std::filesystem::path& file, const LogMark& mark) {
+  std::error_code ignored;
+  return !mark.xxh3_128.empty() && std::filesystem::exists(file, ignored);
 }
 
 }  // namespace
 
-RunLog::RunLog(const std::filesystem::path& file, std::int64_t last_round) : file_(file) {
-  const bool goes_on = last_round > 0 && std::filesystem::exists(file);
-  write_file_atomically(file, goes_on ? lines_until(read_file(file), last_round) : "");
+void check_log(const std::filesystem::path& file, const LogMark& mark) {
+  if (goes_on(file, mark)) marked_part(file, mark);
+}
+
+RunLog::RunLog(const std::filesystem::path& file, const LogMark& mark) : file_(file) {
+  write_file_atomically(file, goes_on(file, mark) ? marked_part(file, mark) : "");
 }
 
 void RunLog::append(const RoundReport& report) {
-  std::ofstream out(file_, std::ios::binary | std::ios::app);
-  out << to_line(report);
-  out.flush();
-  if (!out) fail("{}: cannot be written (is the disk full?); the last checkpoint stands", file_.string());
+  const Descriptor out(::open(file_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  if (!out.valid()) fail_system("write", file_, errno);
+  const std::string line = to_line(report);
+  if (const int failed = write_all(out.get(), line.data(), line.size())) fail_system("write", file_, failed);
+}
+
+LogMark RunLog::mark() const {
+  const Descriptor log(::open(file_.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!log.valid()) fail_system("write", file_, errno);
+  if (const int failed = sync_descriptor(log.get())) fail_system("write", file_, failed);
+  const std::string text = read_file(file_);
+  return {text.size(), xxh3_128_hex(std::as_bytes(std::span(text)))};
 }
 
 }  // namespace warptape

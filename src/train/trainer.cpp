@@ -7,6 +7,7 @@
 #include "backtest/policies.h"
 #include "core/build_info.h"
 #include "io/atomic_file.h"
+#include "io/folder_lock.h"
 #include "learn/schedule.h"
 #include "market/csv.h"
 #include "market/series.h"
@@ -16,6 +17,7 @@
 #include "train/early_stop.h"
 #include "train/events.h"
 #include "train/experiment.h"
+#include "train/run_folder.h"
 #include "train/run_log.h"
 #include "warptape/backend.h"
 #include "warptape/error.h"
@@ -26,18 +28,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* kConfigName = "config.toml";
-constexpr const char* kLogName = "log.jsonl";
 constexpr const char* kEventsName = "tensorboard";
-constexpr const char* kLast = "last";
-constexpr const char* kBest = "best";
 
 void require_empty_run(const std::filesystem::path& out) {
-  if (std::filesystem::exists(out) && !std::filesystem::is_directory(out)) {
+  std::error_code ignored;
+  if (std::filesystem::exists(out, ignored) && !std::filesystem::is_directory(out, ignored)) {
     fail("{}: is a file; --out takes a folder", out.string());
   }
   // A run that was killed before its first checkpoint leaves nothing to go on from, so a new one may take its place.
-  if (std::filesystem::exists(out / kLast) || std::filesystem::exists(out / kBest)) {
+  if (holds_checkpoint(out)) {
     fail("{}: already holds a run; go on with --resume, or name another folder with --out", out.string());
   }
 }
@@ -45,7 +44,10 @@ void require_empty_run(const std::filesystem::path& out) {
 void make_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) fail("{}: cannot be made: {}", folder.string(), error.message());
+  if (error) fail("{}: cannot be made: {}", folder.string(), system_reason(error.value()));
+  // Without a slash at the end, which would make the folder its own parent.
+  const std::filesystem::path parent = folder_of(folder.has_filename() ? folder : folder.parent_path());
+  if (const int failed = sync_folder(parent)) fail_system("write", parent, failed);
 }
 
 std::string resolve_backend(const std::string& wanted) {
@@ -94,20 +96,20 @@ class Training {
     info_.build = build();
     if (!options.resume) require_empty_run(options.out);
     const RawData raw = make_raw_data(read_series(options.data, options.config.data), options.features);
-    if (options.resume) {
-      resume_info(raw);
-    } else {
-      info_.recipe = make_recipe(raw, info_.config);
-    }
+    const bool goes_on = options.resume && resume_info(raw);
+    if (!goes_on) info_.recipe = make_recipe(raw, info_.config);
     validation_ = prepared_split(raw, info_.recipe, Split::kValidation);
     backend_ = make_cpu_backend(info_.config, prepared_split(raw, info_.recipe, Split::kTrain));
-    if (options.resume) resume_backend();
+    if (goes_on) resume_backend();
     make_folder(options.out);
-    write_file_atomically(options.out / kConfigName, to_toml(info_.config));
+    if (!lock_.valid()) take_folder();
+    if (!options.resume) require_empty_run(options.out);  // again: another process may have been faster
+    if (goes_on) make_last(options.out, options.resume_from);
+    write_config();
   }
 
   TrainResult run(const std::function<bool()>& stop) {
-    RunLog log(options_.out / kLogName, info_.round);
+    RunLog log(options_.out / kLogName, info_.log);
     const Clock::time_point start = Clock::now();
     const std::int64_t first = info_.round;
     const std::int64_t rounds = info_.config.train.rounds;
@@ -123,14 +125,16 @@ class Training {
         report.seconds_left = std::clamp(*options_.time_limit_s - seconds_since(begun_), 0.0, report.seconds_left);
       }
       report.steps_per_second = done * static_cast<double>(steps_a_round()) / seconds;
-      log.append(report);
+      saving([&] { log.append(report); });
       if (events) events->append(report);
       if (progress_) progress_(report);
       const bool last = ended();
       result.interrupted = !last && stop && stop();
       result.out_of_time = !last && !result.interrupted && out_of_time();
       const bool stops = last || result.interrupted || result.out_of_time;
-      if (stops || info_.round % info_.config.train.checkpoint_every == 0) save(kLast);
+      // Everything of the round is in the log before a checkpoint of it stands: resuming cuts the log back to its mark.
+      const bool best = info_.best_round == info_.round;
+      saving([&] { save(log, best, stops || info_.round % info_.config.train.checkpoint_every == 0); });
       if (stops) break;
     }
     result.rounds = info_.round;
@@ -142,22 +146,48 @@ class Training {
   }
 
  private:
-  void resume_info(const RawData& raw) {
-    const std::filesystem::path last = options_.out / kLast;
-    CheckpointInfo found = read_checkpoint_info(last);
-    check_resumable(found, raw, info_.backend, last.string());
+  void write_config() const {
+    try {
+      write_file_atomically(options_.out / kConfigName, to_toml(info_.config));
+    } catch (const Error&) {
+      std::error_code ignored;
+      std::filesystem::remove(options_.out, ignored);  // only a folder that is empty, so one that was just made
+      throw;
+    }
+  }
+
+  /// From here on no other process writes the folder, and nothing that a killed one left lies about.
+  void take_folder() {
+    lock_ = lock_folder(options_.out, "training");
+    tidy_run_folder(options_.out);
+  }
+
+  /// Takes the run's own configuration, and what its checkpoint says; false where it has none to go on from yet.
+  bool resume_info(const RawData& raw) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(options_.out, ignored)) take_folder();
     const std::int64_t threads = info_.config.threads;
-    info_ = std::move(found);
+    const auto check = [&](const CheckpointInfo& info, const std::string& origin) {
+      check_resumable(info, raw, info_.backend, origin);
+    };
+    std::optional<CheckpointInfo> found = find_checkpoint(options_.out, options_.resume_from, check);
+    if (found) {
+      info_ = std::move(*found);
+      saved_ = info_.round;
+    } else if (const std::optional<Config> own = run_config(options_.out)) {
+      info_.config = *own;
+    }
     info_.config.threads = threads;
+    return found.has_value();
   }
 
   void resume_backend() {
-    const std::filesystem::path last = options_.out / kLast;
-    const TensorMap weights = read_checkpoint_weights(last);
+    const std::filesystem::path folder = options_.out / options_.resume_from;
+    const TensorMap weights = read_checkpoint_weights(folder);
     for (const Network network : {Network::kOnline, Network::kTarget, Network::kCuriosity}) {
       backend_->sync(network, weights, network_prefix(network), weights.origin());
     }
-    const TensorMap state = read_checkpoint_state(last);
+    const TensorMap state = read_checkpoint_state(folder);
     backend_->load_state(state, state.origin());
   }
 
@@ -176,10 +206,30 @@ class Training {
     return options_.time_limit_s && seconds_since(begun_) + longest_save_s_ >= *options_.time_limit_s;
   }
 
-  void save(const char* name) {
+  void save(const RunLog& log, bool best, bool last) {
+    if (!best && !last) return;
     const Clock::time_point start = Clock::now();
-    write_checkpoint(options_.out / name, info_, *backend_);
+    info_.log = log.mark();
+    if (best) write_checkpoint(options_.out / kBest, info_, *backend_);
+    if (last) {
+      // A checkpoint that an interruption wrote gives way to the next one: what a run leaves does not tell that it was
+      // interrupted.
+      const bool keep = saved_ % info_.config.train.checkpoint_every == 0;
+      write_checkpoint(options_.out / kLast, info_, *backend_, keep ? options_.out / kPrevious : "");
+      saved_ = info_.round;
+    }
     longest_save_s_ = std::max(longest_save_s_, seconds_since(start));
+  }
+
+  /// A disk that is full, or gone, ends the training: says how to go on.
+  void saving(const std::function<void()>& write) const {
+    try {
+      write();
+    } catch (const Error& e) {
+      fail("{}. The training ends in round {}; once that is put right, --resume goes on {}", e.what(), info_.round,
+           saved_ > 0 ? fmt::format("after round {}, of which there is a checkpoint", saved_)
+                      : std::string("from the beginning: there was no checkpoint yet"));
+    }
   }
 
   std::int64_t steps_a_round() const { return info_.config.collect.episodes * info_.config.collect.steps; }
@@ -218,11 +268,9 @@ class Training {
     r.abs_q = learned.abs_q;
     r.gradient_norm = learned.gradient_norm;
     check_health(learned);
-    const bool evaluates = info_.round % c.train.evaluate_every == 0 || info_.round == c.train.rounds;
-    if (evaluates) evaluate(r);
+    if (info_.round % c.train.evaluate_every == 0 || info_.round == c.train.rounds) evaluate(r);
     r.best_return = info_.best_return;
     if (c.train.alarms) r.alarms = check_alarms(c, r, info_.alarms);
-    if (evaluates && info_.best_round == info_.round) save(kBest);
     if (stops_early(c.train, info_.round, info_.best_round)) {
       r.stop = fmt::format("train.early_stop: {} evaluations without a new best validation return",
                            evaluations_since_best(info_.round, info_.best_round, c.train.evaluate_every));
@@ -262,6 +310,8 @@ class Training {
   const Clock::time_point begun_ = Clock::now();
   double longest_save_s_ = 0;
   CheckpointInfo info_;
+  std::int64_t saved_ = 0;  // round of the last checkpoint; 0: none yet
+  Descriptor lock_;
   Dataset validation_;
   std::unique_ptr<Backend> backend_;
 };

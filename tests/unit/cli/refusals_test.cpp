@@ -21,10 +21,11 @@ class CliRefusals : public ::testing::Test {
     desk.put("actions.csv", "0\n2\n");
   }
 
-  Words words_of(const std::string& command, const std::string& out) const {
+  Words words_of(const std::string& command, const std::string& out, const Words& more = {}) const {
     Words words = {command, "--data", "bars.csv", "--out", out};
     if (command != "features") words.insert(words.end(), {"--config", "tiny.toml"});
     if (command == "simulate") words.insert(words.end(), {"--actions", "actions.csv"});
+    words.insert(words.end(), more.begin(), more.end());
     return words;
   }
 
@@ -222,9 +223,10 @@ TEST_F(CliCheckpoints, NotThere) {
   std::filesystem::remove_all(desk.path() / "run/best");
   refuse_backtest({"run/best", "no checkpoint"});
   desk.expect_refused({"backtest", "--run", "none", "--data", "bars.csv", "--out", "out"}, {"none", "no checkpoint"});
-  std::filesystem::remove_all(desk.path() / "run/last");
-  refuse_resume({"run", "no run to resume"});
   desk.expect_refused({"train", "--resume", "--data", "bars.csv", "--out", "none"}, {"none", "no run to resume"});
+  refuse_resume({"run/previous", "no checkpoint", "run/last", "round 1", "--resume"}, {"--from", "previous"});
+  desk.expect_refused({"train", "--from", "best", "--data", "bars.csv", "--out", "run"}, {"--from", "--resume"});
+  refuse_resume({"--from", "newest", "previous"}, {"--from", "newest"});
 }
 
 TEST_F(CliCheckpoints, ARunIsNotOverwritten) {
@@ -232,10 +234,27 @@ TEST_F(CliCheckpoints, ARunIsNotOverwritten) {
 }
 
 TEST_F(CliCheckpoints, AResumedRunKeepsItsConfiguration) {
-  refuse_resume({"--resume", "env.leverage=2", "only threads"}, {"--set", "env.leverage=2"});
-  refuse_resume({"--resume", "seed=9"}, {"--seed", "9"});
-  refuse_resume({"--resume", "--config"}, {"--config", "tiny.toml"});
+  refuse_resume({"run/config.toml", "env.leverage is 1, not 2", "only threads"}, {"--set", "env.leverage=2"});
+  refuse_resume({"seed is 3, not 9"}, {"--seed", "9"});
+  desk.put("other.toml", "curiosity.every = 3\n" + std::string(cli_test::kTinyConfig));
+  refuse_resume({"run/config.toml", "--resume"}, {"--config", "other.toml"});
   refuse_resume({"--backend cuda", "no GPU backend"}, {"--backend", "cuda"});
+}
+
+TEST_F(CliCheckpoints, OfAnotherRun) {
+  desk.run_well(words_of("train", "other", {"--seed", "4"}));
+  std::filesystem::remove_all(desk.path() / "run/last");
+  std::filesystem::copy(desk.path() / "other/last", desk.path() / "run/last");
+  refuse_resume({"run/last", "not of this run", "seed is 4", "3 in run/config.toml", "--from best"});
+  replace("run/config.toml", "seed = 3", "seed = 5");
+  refuse_resume({"run/last", "not of this run", "5 in run/config.toml"});
+  replace("run/config.toml", "seed = 5", "seed = x");
+  refuse_resume({"run/config.toml", "remove the file"});
+}
+
+TEST_F(CliCheckpoints, WithAnotherLog) {
+  replace("run/log.jsonl", "\"round\":1", "\"round\":2");
+  refuse_resume({"run/log.jsonl", "changed since the checkpoint was written"});
 }
 
 TEST_F(CliCheckpoints, AResumedRunNeedsItsBars) {

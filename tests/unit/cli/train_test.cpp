@@ -49,7 +49,7 @@ TEST_F(CliTrain, WritesTheRunAndIsQuietInAPipe) {
   expect_contains(outcome.out, {"3 rounds done", "best validation return", "run/best"});
 
   EXPECT_EQ(testing::names_in(desk.path() / "run"),
-            (std::vector<std::string>{"best", "config.toml", "last", "log.jsonl", "tensorboard"}));
+            (std::vector<std::string>{"best", "config.toml", "last", "log.jsonl", "previous", "tensorboard"}));
   for (const char* folder : {"run/last", "run/best"}) {
     EXPECT_EQ(
         testing::names_in(desk.path() / folder),

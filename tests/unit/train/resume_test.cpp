@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "io/checksum.h"
+#include "io/folder_lock.h"
 #include "unit/train/train_worlds.h"
 
 namespace warptape {
@@ -17,7 +18,12 @@ using train_test::put;
 const std::vector<std::string> kFiles = {"last/weights.safetensors",
                                          "last/state.safetensors",
                                          "last/checkpoint.json",
+                                         "previous/weights.safetensors",
+                                         "previous/state.safetensors",
+                                         "previous/checkpoint.json",
                                          "best/weights.safetensors",
+                                         "best/state.safetensors",
+                                         "best/checkpoint.json",
                                          "log.jsonl",
                                          "config.toml"};
 
@@ -91,6 +97,65 @@ TEST_F(TrainerResume, AfterAKillLosesTheRoundsSinceTheCheckpointOnly) {
   expect_same_run("whole", "killed");
 }
 
+/// The sentence with which a resume is refused; a test failure where it is not.
+std::string refusal_of(const TrainOptions& options) {
+  try {
+    train(options, nullptr, nullptr);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  ADD_FAILURE() << "was not refused";
+  return "";
+}
+
+TEST_F(TrainerResume, RefusesADamagedCheckpointAndOffersTheOneBefore) {
+  config_.train.checkpoint_every = 1;
+  run("whole");
+  stop_halfway("run");
+  config_.seed += 1;
+  stop_halfway("stranger");
+  config_.seed -= 1;
+  std::uint64_t state = 12345;  // of a generator of places: x·6364136223846793005 + 1442695040888963407 (Knuth)
+  const auto below = [&](std::size_t n) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<std::size_t>(state >> 33) % n;
+  };
+  const auto expect_offer = [&](const std::string& what) {
+    const std::string sentence = refusal_of(resumed("run"));
+    EXPECT_NE(sentence.find("last"), std::string::npos) << what << ": " << sentence;
+    EXPECT_NE(sentence.find("(round 2) is intact: go on from it with --resume --from previous"), std::string::npos)
+        << what << ": " << sentence;
+  };
+  for (const char* name : {"weights.safetensors", "state.safetensors", "checkpoint.json", "manifest.json"}) {
+    const std::filesystem::path file = folder_ / "run" / "last" / name;
+    const std::string good = content(std::string("run/last/") + name);
+    for (const std::size_t length : {std::size_t{0}, std::size_t{1}, below(good.size()), good.size() - 1}) {
+      put(file, good.substr(0, length));
+      expect_offer(std::string(name) + " cut");
+    }
+    for (int flip = 0; flip < 12; ++flip) {
+      std::string bad = good;
+      char& byte = bad[below(bad.size())];
+      byte = static_cast<char>(byte ^ (1 << below(8)));
+      put(file, bad);
+      expect_offer(std::string(name) + " with a bit flipped");
+    }
+    put(file, content(std::string("stranger/last/") + name));
+    expect_offer(std::string(name) + " of another run");
+    std::filesystem::remove(file);
+    expect_offer(std::string(name) + " removed");
+    put(file, good);
+  }
+  std::filesystem::remove_all(folder_ / "run" / "last");
+  std::filesystem::copy(folder_ / "stranger" / "last", folder_ / "run" / "last");
+  expect_offer("a checkpoint of another run");
+
+  TrainOptions from_previous = resumed("run");
+  from_previous.resume_from = "previous";
+  train(from_previous, nullptr, nullptr);
+  expect_same_run("whole", "run");
+}
+
 TEST_F(TrainerResume, OfAFinishedRunChangesNothing) {
   const TrainResult first = run("run");
   std::vector<std::string> before;
@@ -157,31 +222,55 @@ TEST_F(TrainerResume, RefusesOtherFeatures) {
   EXPECT_EQ(refusal(o), "");
 }
 
-TEST_F(TrainerResume, RefusesDamagedCheckpoints) {
-  stop_halfway("run");
-  const std::string log_before = content("run/log.jsonl");
-  for (const std::string file : {"weights.safetensors", "state.safetensors", "checkpoint.json", "manifest.json"}) {
-    const std::filesystem::path path = folder_ / "run" / "last" / file;
-    const std::string whole = train_test::content_of(path);
-    std::string flipped = whole;
-    flipped[whole.size() / 2] = static_cast<char>(flipped[whole.size() / 2] ^ 1);
-    for (const std::string& damaged :
-         {flipped, whole.substr(0, whole.size() - 2), whole.substr(0, whole.size() / 2), std::string(), whole + "x"}) {
-      put(path, damaged);
-      const std::string message = refusal(resumed("run"));
-      EXPECT_NE(message.find((folder_ / "run/last").string()), std::string::npos) << file << ": " << message;
-    }
-    std::filesystem::remove(path);
-    EXPECT_NE(refusal(resumed("run")), "") << file;
-    put(path, whole);
-  }
-  EXPECT_EQ(content("run/log.jsonl"), log_before);
-  EXPECT_EQ(refusal(resumed("run")), "");
+TEST_F(TrainerResume, BeginsARunThatWasKilledBeforeItsFirstCheckpoint) {
+  run("whole");
+  const auto die_in = [&](const std::string& run, std::int64_t round) {
+    EXPECT_THROW(train(
+                     resumed(run),
+                     [&](const RoundReport& report) {
+                       if (report.round == round) throw std::runtime_error("killed");
+                     },
+                     nullptr),
+                 std::runtime_error);
+  };
+  die_in("early", 1);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "early/last"));
+  train(resumed("early"), nullptr, nullptr);
+  expect_same_run("whole", "early");
+
+  die_in("later", 3);  // there is a best, of round 2, but no last
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "later/best"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "later/last"));
+  TrainOptions o = resumed("later");
+  o.config.seed = 99;  // its own configuration counts, as for every resumed run
+  train(o, nullptr, nullptr);
+  expect_same_run("whole", "later");
+
+  train(resumed("nothing"), nullptr, nullptr);
+  expect_same_run("whole", "nothing");
 }
 
-TEST_F(TrainerResume, RefusesAFolderWithoutARun) {
-  EXPECT_NE(refusal(resumed("nothing")), "");
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "nothing"));
+TEST_F(TrainerResume, RemovesWhatAKilledProcessLeft) {
+  run("whole");
+  stop_halfway("killed");
+  const std::filesystem::path killed = folder_ / "killed";
+  for (const char* left : {"last.partial-1", "best.partial-1", "previous.partial-1-2"}) {
+    std::filesystem::create_directory(killed / left);
+    put(killed / left / "weights.safetensors", "half");
+  }
+  put(killed / "config.toml.partial-1", "half");
+  put(killed / "log.jsonl.partial-1", "half");
+  train(resumed("killed"), nullptr, nullptr);
+  EXPECT_EQ(testing::names_in(killed), testing::names_in(folder_ / "whole"));
+  expect_same_run("whole", "killed");
+}
+
+TEST_F(TrainerResume, OneProcessAtATime) {
+  stop_halfway("run");
+  const Descriptor lock = lock_folder(folder_ / "run", "training");
+  const std::string before = content("run/log.jsonl");
+  EXPECT_NE(refusal(resumed("run")).find("another process is training there"), std::string::npos);
+  EXPECT_EQ(content("run/log.jsonl"), before);
 }
 
 TEST_F(TrainerResume, RefusesAnotherProgramsCheckpoint) {

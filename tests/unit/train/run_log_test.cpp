@@ -22,9 +22,9 @@ RoundReport report_of(std::int64_t round) {
 
 class RunLogTest : public ::testing::Test {
  protected:
-  std::string after(const std::string& old, std::int64_t last_round) const {
+  std::string after(const std::string& old, const LogMark& mark) const {
     testing::put(file_, old);
-    RunLog log(file_, last_round);
+    RunLog log(file_, mark);
     return testing::content_of(file_);
   }
 
@@ -32,8 +32,11 @@ class RunLogTest : public ::testing::Test {
   std::filesystem::path file_ = folder_ / "log.jsonl";
 };
 
+// XXH3-128 of the twelve bytes {"round":1} and a newline, as the xxHash library's own header gives it.
+const LogMark kFirstLine = {12, "811bd5aa2685cadbce695a68be58f897"};
+
 TEST_F(RunLogTest, IsALineARoundWithoutTimes) {
-  RunLog log(file_, 0);
+  RunLog log(file_, {});
   log.append(report_of(1));
   RoundReport second = report_of(2);
   second.curiosity_loss = 0.5;
@@ -56,21 +59,41 @@ TEST_F(RunLogTest, IsALineARoundWithoutTimes) {
 }
 
 TEST_F(RunLogTest, ANewRunBeginsAnew) {
-  EXPECT_EQ(after("{\"round\":1}\n", 0), "");
+  EXPECT_EQ(after("{\"round\":1}\n", {}), "");
 }
 
-TEST_F(RunLogTest, AResumedRunKeepsTheLinesUpToItsCheckpoint) {
-  EXPECT_EQ(after("{\"round\":1}\n{\"round\":2}\n{\"round\":3}\n", 2), "{\"round\":1}\n{\"round\":2}\n");
-  EXPECT_EQ(after("{\"round\":1}\n{\"round\":2}\n", 2), "{\"round\":1}\n{\"round\":2}\n");
+TEST_F(RunLogTest, AResumedRunKeepsWhatWasLoggedUntilItsCheckpoint) {
+  EXPECT_EQ(after("{\"round\":1}\n", kFirstLine), "{\"round\":1}\n");
+  EXPECT_EQ(after("{\"round\":1}\n{\"round\":2}\n", kFirstLine), "{\"round\":1}\n");
+  EXPECT_EQ(after("{\"round\":1}\n{\"rou", kFirstLine), "{\"round\":1}\n");
 }
 
-TEST_F(RunLogTest, HalfALineIsCutOff) {
-  EXPECT_EQ(after("{\"round\":1}\n{\"round\":2", 2), "{\"round\":1}\n");
-  EXPECT_EQ(after("{\"round\":1}\n{\"rou\n{\"round\":2}\n", 2), "{\"round\":1}\n");
+TEST_F(RunLogTest, RefusesALogThatIsNotTheCheckpoints) {
+  for (const char* other : {"{\"round\":1}", "", "{\"round\":2}\n", "{\"round\":2}\n{\"round\":3}\n"}) {
+    testing::put(file_, other);
+    const std::string message = testing::message_of<Error>([&] { RunLog(file_, kFirstLine); });
+    EXPECT_NE(message.find(file_.string()), std::string::npos) << message;
+    EXPECT_NE(message.find("first 12 bytes"), std::string::npos) << message;
+    EXPECT_EQ(testing::message_of<Error>([&] { check_log(file_, kFirstLine); }), message);
+    EXPECT_EQ(testing::content_of(file_), other);
+  }
+}
+
+TEST_F(RunLogTest, BeginsAtTheCheckpointWhereTheLogIsGone) {
+  check_log(file_, kFirstLine);
+  RunLog log(file_, kFirstLine);
+  EXPECT_EQ(testing::content_of(file_), "");
+}
+
+TEST_F(RunLogTest, MarksHowFarItIs) {
+  RunLog log(file_, {});
+  EXPECT_EQ(log.mark(), (LogMark{0, "99aa06d3014798d86001c324468d497f"}));  // of nothing, as in checksum_test.cpp
+  testing::put(file_, "{\"round\":1}\n");
+  EXPECT_EQ(log.mark(), kFirstLine);
 }
 
 TEST_F(RunLogTest, SaysWhenItCannotBeWritten) {
-  RunLog log(file_, 0);
+  RunLog log(file_, {});
   std::filesystem::remove(file_);
   std::filesystem::create_directory(file_);
   EXPECT_THROW(log.append(report_of(1)), Error);

@@ -74,7 +74,7 @@ TEST_F(Trainer, DoesNotDependOnTheNumberOfThreads) {
 TEST_F(Trainer, WritesARunsFolder) {
   const TrainResult result = run("run");
   EXPECT_EQ(testing::names_in(folder_ / "run"),
-            (std::vector<std::string>{"best", "config.toml", "last", "log.jsonl", "tensorboard"}));
+            (std::vector<std::string>{"best", "config.toml", "last", "log.jsonl", "previous", "tensorboard"}));
   const std::vector<std::string> files = {"checkpoint.json", "manifest.json", "state.safetensors",
                                           "weights.safetensors"};
   EXPECT_EQ(testing::names_in(folder_ / "run/last"), files);

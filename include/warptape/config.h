@@ -88,9 +88,9 @@ struct LearnConfig {
   std::int64_t n_step = 1;
   double learning_rate = 1e-3;
   double learning_rate_end = 1e-4;
-  std::string optimiser = "adam";  ///< or "adamw"
+  std::string optimiser = "adamw";  ///< or "adam"
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
-  double weight_decay = 0.01;  ///< adamw only
+  double weight_decay = 1.0;  ///< adamw only
   double clip_norm = 10.0;
   double huber_delta = 1.0;
   std::string target_sync = "polyak";  ///< or "hard"

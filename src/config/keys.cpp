@@ -230,7 +230,8 @@ void declare_learning(Declarations& d) {
   d.add("learn.beta1", AT(learn.beta1), {0, 0.999999, false}, "", "decay of Adam's first moment");
   d.add("learn.beta2", AT(learn.beta2), {0, 0.9999999, false}, "", "decay of Adam's second moment");
   d.add("learn.epsilon", AT(learn.epsilon), kPositive, "", "Adam's denominator is the root plus this");
-  d.add("learn.weight_decay", AT(learn.weight_decay), kNotNegative, "", "decoupled weight decay (adamw)");
+  d.add("learn.weight_decay", AT(learn.weight_decay), kNotNegative, "",
+        "decoupled weight decay: an update scales weights by 1 - learning rate * this (adamw)");
   d.add("learn.clip_norm", AT(learn.clip_norm), kPositive, "", "largest global norm of the gradient");
   d.add("learn.huber_delta", AT(learn.huber_delta), kPositive, "reward", "where the Huber loss turns linear");
   d.add("learn.target_sync", AT(learn.target_sync), kAny, "", "how the target network follows", {"polyak", "hard"});

@@ -9,11 +9,9 @@ const std::vector<Preset>& presets() {
       {"market", "the defaults of market rules", {"env.rules=market"}},
       {"fast",
        "market rules, a first agent within seconds",
-       // No other key of env.*: the world is that of the defaults, so figures can be compared with theirs. The weight
-       // decay keeps so short a training from spending itself on noise (bench/learning/).
+       // No other key of env.*: the world is that of the defaults, so figures can be compared with theirs.
        {"env.rules=market", "net.shared_0=64", "net.shared_1=64", "net.value=32", "net.advantage=32",
-        "collect.episodes=64", "collect.steps=100", "learn.optimiser=adamw", "learn.weight_decay=0.5",
-        "train.rounds=150", "train.evaluate_every=5"}},
+        "collect.episodes=64", "collect.steps=100", "train.rounds=150", "train.evaluate_every=5"}},
   };
   return all;
 }

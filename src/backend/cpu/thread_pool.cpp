@@ -7,15 +7,15 @@
 namespace warptape::cpu {
 
 namespace {
-// How long a thread looks before it sleeps, some tens of microseconds: the loops of a learner's update follow each
-// other faster than a sleeping thread wakes.
-constexpr int kSpins = 2000;
+// How long a thread looks before it sleeps: the loops of a learner's update follow each other faster than a sleeping
+// thread wakes.
+constexpr std::chrono::microseconds kSpin{200};
 }  // namespace
 
 ThreadPool::ThreadPool(int threads) {
   const int processors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   const int wanted = threads > 0 ? threads : processors;
-  spins_ = wanted <= processors ? kSpins : 0;
+  spin_ = wanted <= processors ? kSpin : std::chrono::microseconds{0};
   for (int worker = 1; worker < wanted; ++worker) {
     workers_.emplace_back([this, worker] { work(worker); });
   }
@@ -44,7 +44,7 @@ void ThreadPool::run_task(int count, Task task) {
   if (count > 1) start_.notify_all();
   drain(0);
   // All indices are taken; those that took some are inside until they are done.
-  spin_until(spins_, [this] { return inside_.load() == 0; });
+  spin_until(spin_, [this] { return inside_.load() == 0; });
   std::unique_lock lock(mutex_);
   done_.wait(lock, [this] { return inside_.load() == 0; });
   task_ = {};
@@ -54,7 +54,7 @@ void ThreadPool::run_task(int count, Task task) {
 void ThreadPool::work(int worker) {
   std::uint64_t seen = 0;
   while (true) {
-    spin_until(spins_, [&] { return generation_.load() != seen; });
+    spin_until(spin_, [&] { return generation_.load() != seen; });
     std::unique_lock lock(mutex_);
     start_.wait(lock, [&] { return generation_.load() != seen; });
     seen = generation_.load();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -44,7 +45,7 @@ class ThreadPool {
   void drain(int worker);
 
   std::vector<std::thread> workers_;
-  int spins_ = 0;
+  std::chrono::microseconds spin_{0};
   std::mutex mutex_;
   std::condition_variable start_, done_;
   // Written under the mutex, while no worker is inside.

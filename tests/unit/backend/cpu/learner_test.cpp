@@ -130,6 +130,7 @@ class LearnerOneRow : public ::testing::Test {
     config_.gamma = 0.99;
     config_.huber_delta = 1;
     config_.clip_norm = 1e6;
+    config_.optimiser = "adam";
   }
 
   LearnStats learn(std::int64_t updates) {

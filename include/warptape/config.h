@@ -70,7 +70,8 @@ struct CollectConfig {
   std::int64_t steps = 500;
   double epsilon_start = 1.0;
   double epsilon_end = 0.05;
-  double epsilon_decay = 0.5;  ///< fraction of train.rounds over which epsilon falls
+  double epsilon_decay = 0.5;         ///< fraction of train.rounds over which epsilon falls
+  std::string precision = "float32";  ///< of the networks' products while collecting; or "bfloat16"
 };
 
 struct ReplayConfig {

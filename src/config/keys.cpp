@@ -208,6 +208,9 @@ void declare_learning(Declarations& d) {
   d.add("collect.epsilon_end", AT(collect.epsilon_end), kFraction, "probability", "exploration after the decay");
   d.add("collect.epsilon_decay", AT(collect.epsilon_decay), kFraction, "of train.rounds",
         "part of the training over which epsilon falls, linearly");
+  d.add("collect.precision", AT(collect.precision), kAny, "",
+        "operands of the networks' products while collecting; bfloat16 is faster, where the processor has it",
+        {"float32", "bfloat16"});
   d.add("replay.capacity", AT(replay.capacity), {1, 2e9, false}, "experiences", "size of the replay ring");
   d.add("replay.prioritised", AT(replay.prioritised), kAny, "",
         "draw experiences by their TD errors instead of uniformly");

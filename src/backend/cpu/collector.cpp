@@ -4,9 +4,11 @@
 #include <array>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <type_traits>
 
 #include "backend/cpu/dueling_net.h"
+#include "backend/cpu/half_layers.h"
 #include "core/check.h"
 #include "env/step.h"
 #include "learn/td.h"
@@ -76,6 +78,10 @@ class RuleCollector final : public Collector {
         total_starts_(std::accumulate(starts_.begin(), starts_.end(), std::int64_t{0})),
         slots_(static_cast<std::size_t>(setup.episodes)) {
     static_assert(std::is_trivially_copyable_v<Slot<T>>);
+    if (setup.half) {
+      online_half_.emplace(net_);
+      target_half_.emplace(net_);
+    }
     CHECK(total_starts_ > 0 && total_starts_ < std::int64_t{1} << 32);
     for (std::size_t s = 0; s < slots_.size(); ++s) {
       slots_[s].lcg = random_words(setup_.seed, static_cast<u32>(s), 0, Draw::kClassic).word[0];
@@ -93,6 +99,10 @@ class RuleCollector final : public Collector {
       const DenseLayer& layer = net_.layers()[kShared0];
       online_market_.fill(pool, layer, inputs.online, market_, setup_.dataset->bars());
       if (evaluates_target) target_market_.fill(pool, layer, inputs.target, market_, setup_.dataset->bars());
+    }
+    if (setup_.half) {
+      online_half_->refresh(inputs.online);
+      if (evaluates_target) target_half_->refresh(inputs.target);
     }
     stats_.assign(static_cast<std::size_t>((setup_.episodes + kSumSlots - 1) / kSumSlots), {});
     const int slots = tile_slots(setup_.episodes, pool.size());
@@ -191,13 +201,11 @@ class RuleCollector final : public Collector {
       put_state(e.bar, e.now, i, scratch);
     }
     const DuelingRows act = scratch.online.at(0);
-    trunk(inputs.online, online_market_, at.slots, scratch, act);
-    net_.advantage_stream(inputs.online, at.slots, act);
-    if (inputs.outputs.td_error) net_.value_stream(inputs.online, at.slots, act);
+    evaluate(inputs.online, online_market_, online_half_, inputs.outputs.td_error, at.slots, scratch, act);
     for (int i = 0; i < at.slots; ++i) step_slot(at, i, inputs, buffers, scratch);
   }
 
-  /// Row `i` of the states that trunk() evaluates.
+  /// Row `i` of the states that evaluate() takes.
   void put_state(i32 bar, const float* numbers, int i, TileScratch<R>& scratch) const {
     if (!tables_) {
       market_.write_state(bar, numbers, scratch.state.data() + static_cast<std::ptrdiff_t>(i) * market_.state_size());
@@ -208,15 +216,24 @@ class RuleCollector final : public Collector {
                 scratch.numbers.data() + static_cast<std::ptrdiff_t>(i) * kPortfolioNumbers);
   }
 
-  void trunk(const float* parameters, const MarketLayer& market, int rows, const TileScratch<R>& scratch,
-             const DuelingRows& act) const {
+  /// The advantages of the states that put_state() has put, and their values where asked for.
+  void evaluate(const float* parameters, const MarketLayer& market, const std::optional<HalfLayers>& half,
+                bool values_too, int rows, const TileScratch<R>& scratch, const DuelingRows& act) const {
     if (tables_) {
       market.finish(net_.layers()[kShared0], parameters, rows, scratch.bar.data(), scratch.numbers.data(),
                     act.hidden_0);
     } else {
       net_.first_layer(parameters, rows, scratch.state.data(), act);
     }
+    if (half) {
+      half->second_layer(rows, act);
+      half->advantage_stream(rows, act);
+      if (values_too) half->value_stream(rows, act);
+      return;
+    }
     net_.second_layer(parameters, rows, act);
+    net_.advantage_stream(parameters, rows, act);
+    if (values_too) net_.value_stream(parameters, rows, act);
   }
 
   void step_slot(const TileStep& at, int i, const RoundInputs& inputs, RoundBuffers& buffers, TileScratch<R>& scratch) {
@@ -301,9 +318,7 @@ class RuleCollector final : public Collector {
       put_state(e.bar < 0 ? -1 : e.bar + 1, e.next, i, scratch);
     }
     const DuelingRows act = scratch.target.at(0);
-    trunk(inputs.target, target_market_, at.slots, scratch, act);
-    net_.value_stream(inputs.target, at.slots, act);
-    net_.advantage_stream(inputs.target, at.slots, act);
+    evaluate(inputs.target, target_market_, target_half_, true, at.slots, scratch, act);
     for (int i = 0; i < at.slots; ++i) {
       const std::size_t row = static_cast<std::size_t>(at.row + i);
       const Experience& e = buffers.rows[row];
@@ -335,6 +350,7 @@ class RuleCollector final : public Collector {
   DuelingNet net_;
   bool tables_;  // whether the first layer's market part is computed once per bar
   MarketLayer online_market_, target_market_;
+  std::optional<HalfLayers> online_half_, target_half_;  // where asked for
   CuriosityTable curiosity_;
   std::vector<std::int64_t> starts_;
   std::int64_t total_starts_;

@@ -58,6 +58,7 @@ struct CollectorSetup {
   std::int64_t episodes = 0, steps = 0;
   std::uint64_t seed = 0;
   float gamma = 0;
+  bool half = false;  ///< the networks' products with operands rounded to bfloat16
 };
 
 std::unique_ptr<Collector> make_collector(RuleSet rules, const CollectorSetup& setup);

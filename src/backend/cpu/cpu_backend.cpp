@@ -105,7 +105,8 @@ class CpuBackend final : public Backend {
             config_.collect.episodes,
             config_.collect.steps,
             config_.seed,
-            static_cast<float>(config_.learn.gamma)};
+            static_cast<float>(config_.learn.gamma),
+            config_.collect.precision == "bfloat16"};
   }
 
   Floats initial_weights(const std::vector<TensorSpec>& tensors, u32 network, std::span<const DenseLayer> dense) const {

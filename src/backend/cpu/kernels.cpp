@@ -87,6 +87,15 @@ const Kernels& base_kernels() {
   return set;
 }
 
+bool runs_x86_64_v4() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+#else
+  return false;
+#endif
+}
+
 const Kernels& kernels() {
   static const Kernels& best = avx512_kernels() != nullptr ? *avx512_kernels() : base_kernels();
   return best;

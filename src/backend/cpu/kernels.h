@@ -23,7 +23,8 @@ constexpr int row_stride(int columns) {
 }
 
 enum class Init : unsigned char { kBias, kZero, kAccumulate };
-enum class Finish : unsigned char { kNone, kLeaky, kLeakyGradient };
+/// kLeakyHalf: kLeaky, and each row rounded to bfloat16, half as long; by Bf16Kernels alone.
+enum class Finish : unsigned char { kNone, kLeaky, kLeakyGradient, kLeakyHalf };
 
 /// c [rows, columns] = finish(init + A·b), with b [depth, columns].
 struct Product {
@@ -54,5 +55,21 @@ const Kernels& kernels();
 /// the processor has none).
 const Kernels& base_kernels();
 const Kernels* avx512_kernels();
+
+/// Products of numbers rounded to bfloat16, with sums in float32. a and b of a Product hold pairs in the place of
+/// floats, the one of lower depth in the lower half, and its depth counts pairs. An element is still one chain over the
+/// depth, the same in any batch; but how the processor adds a pair is its own affair, so the bits are not those of
+/// another kind of processor.
+struct Bf16Kernels {
+  void (*product)(const Product&);
+  /// row [count], floats, to pairs, where it stands; count: a multiple of kGroup.
+  void (*round_row)(float* row, int count);
+};
+
+/// Null where the build or the processor has none.
+const Bf16Kernels* bf16_kernels();
+
+/// Whether the processor has the vector units that the compiler's x86-64-v4 stands for.
+bool runs_x86_64_v4();
 
 }  // namespace warptape::cpu

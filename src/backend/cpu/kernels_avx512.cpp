@@ -39,7 +39,7 @@ namespace warptape::cpu {
 
 const Kernels* avx512_kernels() {
   static const Kernels set{"avx512", multiply<false>, multiply<true>};
-  return __builtin_cpu_supports("avx512f") ? &set : nullptr;
+  return runs_x86_64_v4() ? &set : nullptr;
 }
 
 }  // namespace warptape::cpu

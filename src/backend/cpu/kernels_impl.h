@@ -13,6 +13,15 @@ namespace {
 
 constexpr int kDepth = 256;
 
+/// The sums of a row's columns from `column`, rounded to pairs where that is asked for.
+template <typename V>
+void put(V y, float* row, int column, Finish finish) {
+  if constexpr (requires { y.store_half(row, column); }) {
+    if (finish == Finish::kLeakyHalf) return y.store_half(row, column);
+  }
+  y.store(row + column);
+}
+
 /// One block of R rows and C vectors at column `column`, over depth [from, to).
 template <bool Transposed, int R, int C>
 void block(const Product& p, int row, int column, int from, int to) {
@@ -42,15 +51,15 @@ void block(const Product& p, int row, int column, int from, int to) {
   }
   const Finish finish = to == p.depth ? p.finish : Finish::kNone;
   for (int r = 0; r < R; ++r) {
-    float* out = c + static_cast<long>(r) * p.c_stride;
+    float* out = p.c + static_cast<long>(row + r) * p.c_stride;
     for (int v = 0; v < C; ++v) {
       Vec y = sum[r][v];
-      if (finish == Finish::kLeaky) y = leaky(y, kLeakySlope);
+      if (finish == Finish::kLeaky || finish == Finish::kLeakyHalf) y = leaky(y, kLeakySlope);
       if (finish == Finish::kLeakyGradient) {
         const float* h = p.activation + static_cast<long>(row + r) * p.c_stride + column + v * Vec::kWidth;
         y = leaky_gradient(y, Vec::load(h), kLeakySlope);
       }
-      y.store(out + v * Vec::kWidth);
+      put(y, out, column + v * Vec::kWidth, finish);
     }
   }
 }

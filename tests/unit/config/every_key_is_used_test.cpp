@@ -83,6 +83,7 @@ std::vector<Use> uses() {
       {"collect.epsilon_start", "0.5"},
       {"collect.epsilon_end", "0.5"},
       {"collect.epsilon_decay", "1"},
+      {"collect.precision", "bfloat16", {"collect.epsilon_start=0", "collect.epsilon_end=0"}},
       {"replay.capacity", "100"},
       {"replay.prioritised", "true"},
       {"replay.alpha", "0.9", {"replay.prioritised=true"}},
